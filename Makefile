@@ -1,0 +1,35 @@
+.PHONY: demo test check bench format lock clean
+BIN := .venv/bin
+
+demo: .venv/.runtime ## build a sample project with the scripted agent
+	$(BIN)/ralph demo
+
+test: check ## every check: lint, types, layers, tests
+	$(BIN)/pytest -n auto
+
+check: .venv/.dev ## everything but the tests
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	tools/file-length
+
+bench: .venv/.dev ## ratios against bare Python, written to bench/results/
+	$(BIN)/python -m bench
+
+format: .venv/.dev
+	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format src tests bench
+
+lock: ## write requirements/*.txt anew (needs uv)
+	tools/lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/.runtime: requirements/runtime.txt pyproject.toml
+	tools/venv $<
+
+.venv/.dev: requirements/dev.txt pyproject.toml
+	tools/venv $<
+	@touch .venv/.runtime

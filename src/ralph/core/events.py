@@ -1,0 +1,308 @@
+"""What happened: the closed union that the journal stores and every screen folds.
+
+A state change and its event are written in one transaction, so replaying the events gives the
+stored state (`replay.py`).
+"""
+
+from typing import Final
+
+import msgspec
+
+from ralph.core.gates import Evidence
+from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
+from ralph.core.outcome import Outcome
+from ralph.core.task import Edit, Feature, Status, Task
+
+
+class _Event(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="event",
+    tag=lambda name: "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_"),
+):
+    pass
+
+
+# The graph
+
+
+class TaskAdded(_Event, frozen=True, kw_only=True):
+    task: Task
+
+
+class TaskEdited(_Event, frozen=True, kw_only=True):
+    task_id: TaskId
+    edit: Edit
+
+
+class TaskDeleted(_Event, frozen=True, kw_only=True):
+    task_id: TaskId
+    title: str
+
+
+class EdgeAdded(_Event, frozen=True, kw_only=True):
+    blocker_id: TaskId
+    blocked_id: TaskId
+
+
+class EdgeRemoved(_Event, frozen=True, kw_only=True):
+    blocker_id: TaskId
+    blocked_id: TaskId
+
+
+class FeatureAdded(_Event, frozen=True, kw_only=True):
+    feature: Feature
+
+
+class TaskLogged(_Event, frozen=True, kw_only=True):
+    task_id: TaskId
+    message: str
+
+
+# A task's state
+
+
+class _TaskMoved(_Event, frozen=True, kw_only=True):
+    """Every change of state says the state after it."""
+
+    task_id: TaskId
+    title: str
+    status: Status
+    attempt: int
+    retry_count: int
+    strikes: int
+    reason: str | None = None
+
+
+class TaskClaimed(_TaskMoved, frozen=True, kw_only=True):
+    worker: WorkerId
+
+
+class TaskDone(_TaskMoved, frozen=True, kw_only=True):
+    pass
+
+
+class TaskRejected(_TaskMoved, frozen=True, kw_only=True):
+    """The work does not count; the task is pending again."""
+
+
+class TaskStruck(_TaskMoved, frozen=True, kw_only=True):
+    """No usable claim; the task is pending again."""
+
+
+class TaskReleased(_TaskMoved, frozen=True, kw_only=True):
+    """Given back at no cost."""
+
+
+class TaskFailed(_TaskMoved, frozen=True, kw_only=True):
+    pass
+
+
+class TaskBlocked(_TaskMoved, frozen=True, kw_only=True):
+    pass
+
+
+class TaskUnblocked(_TaskMoved, frozen=True, kw_only=True):
+    pass
+
+
+class TaskReopened(_TaskMoved, frozen=True, kw_only=True):
+    """By retry, reset, or a child that can run again."""
+
+
+# A run
+
+
+class RunStarted(_Event, frozen=True, kw_only=True):
+    run_id: RunId
+    worker: WorkerId
+    target: str
+    agent: str
+    checkout: str
+    gates: tuple[str, ...] = ()
+    sandbox: str = "off"
+
+
+class RunPaused(_Event, frozen=True, kw_only=True):
+    """The loop waits for a person."""
+
+    run_id: RunId
+    reason: str
+
+
+class RunResumed(_Event, frozen=True, kw_only=True):
+    run_id: RunId
+
+
+class RunWaiting(_Event, frozen=True, kw_only=True):
+    """The loop waits for a moment in time."""
+
+    run_id: RunId
+    reason: str
+    until: str
+
+
+class RunEnded(_Event, frozen=True, kw_only=True):
+    run_id: RunId
+    outcome: Outcome
+    exit_code: int
+    reason: str = ""
+    done: int = 0
+    failed: int = 0
+    attempts: int = 0
+    commits: int = 0
+    duration_s: float = 0.0
+    cost_usd: float | None = None
+
+
+class BaselineTaken(_Event, frozen=True, kw_only=True):
+    run_id: RunId
+    red: tuple[str, ...]
+    green: tuple[str, ...]
+
+
+class Warned(_Event, frozen=True, kw_only=True):
+    """Something a person should know; nothing stops because of it."""
+
+    message: str
+    task_id: TaskId | None = None
+
+
+# A session
+
+
+class SessionStarted(_Event, frozen=True, kw_only=True):
+    session_id: SessionId
+    task_id: TaskId
+    title: str
+    attempt: int
+    agent: str
+    log: str
+    model: str = ""
+
+
+class SessionEnded(_Event, frozen=True, kw_only=True):
+    session_id: SessionId
+    task_id: TaskId
+    ended: str
+    detail: str = ""
+    duration_s: float = 0.0
+    cost_usd: float | None = None
+    commits: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    swept: int = 0
+
+
+class GateStarted(_Event, frozen=True, kw_only=True):
+    task_id: TaskId | None
+    name: str
+
+
+class GateEnded(_Event, frozen=True, kw_only=True):
+    task_id: TaskId | None
+    name: str
+    passed: bool
+    code: int | None
+    duration_s: float
+
+
+class GatesWeighed(_Event, frozen=True, kw_only=True):
+    task_id: TaskId
+    evidence: Evidence
+
+
+class WorkCommitted(_Event, frozen=True, kw_only=True):
+    task_id: TaskId
+    commit: str
+    files: int
+
+
+class WorkSaved(_Event, frozen=True, kw_only=True):
+    """Work that did not count, kept under a ref."""
+
+    task_id: TaskId
+    ref: str
+
+
+# People
+
+
+class GuidanceGiven(_Event, frozen=True, kw_only=True):
+    text: str
+    task_id: TaskId | None = None
+
+
+class GuidanceDelivered(_Event, frozen=True, kw_only=True):
+    """It is in the brief of this task's session."""
+
+    task_id: TaskId
+    attempt: int
+    count: int
+
+
+class ControlSent(_Event, frozen=True, kw_only=True):
+    """Someone asked the running loop to pause, resume, stop or skip."""
+
+    word: str
+    task_id: TaskId | None = None
+
+
+TaskMoved = (
+    TaskClaimed
+    | TaskDone
+    | TaskRejected
+    | TaskStruck
+    | TaskReleased
+    | TaskFailed
+    | TaskBlocked
+    | TaskUnblocked
+    | TaskReopened
+)
+
+Event = (
+    TaskAdded
+    | TaskEdited
+    | TaskDeleted
+    | EdgeAdded
+    | EdgeRemoved
+    | FeatureAdded
+    | TaskLogged
+    | TaskMoved
+    | RunStarted
+    | RunPaused
+    | RunResumed
+    | RunWaiting
+    | RunEnded
+    | BaselineTaken
+    | Warned
+    | SessionStarted
+    | SessionEnded
+    | GateStarted
+    | GateEnded
+    | GatesWeighed
+    | WorkCommitted
+    | WorkSaved
+    | GuidanceGiven
+    | GuidanceDelivered
+    | ControlSent
+)
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in the journal. Outside the union: it says when and in which run, not what."""
+
+    seq: int
+    time: str
+    run_id: RunId | None
+    event: Event
+
+
+ENCODE: Final = msgspec.json.Encoder().encode
+DECODE: Final = msgspec.json.Decoder(Event).decode
+
+
+def as_line(recorded: Recorded) -> bytes:
+    """One JSON object: seq, time, event and what belongs to it."""
+    body = msgspec.to_builtins(recorded.event)
+    return ENCODE({"seq": recorded.seq, "time": recorded.time, "run_id": recorded.run_id} | body)

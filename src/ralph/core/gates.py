@@ -1,0 +1,63 @@
+"""What the gates say, and what it is worth beside the baseline."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
+    """A command that must pass."""
+
+    name: str
+    command: str
+
+
+class GateResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One gate, run once."""
+
+    name: str
+    passed: bool
+    code: int | None = None
+    """None when it was ended by its timeout."""
+    duration_s: float = 0.0
+    output: str = ""
+    """Its last lines."""
+
+    @property
+    def cannot_run(self) -> bool:
+        """Not found, not executable, or out of time: it says nothing about the work."""
+        return self.code in (None, 126, 127)
+
+
+class Evidence(StrEnum):
+    """What the gates prove about an attempt."""
+
+    GREEN = "green"
+    """All pass, as before."""
+    IMPROVED = "improved"
+    """All that passed still pass, and one that failed passes now."""
+    NONE = "none"
+    """One failed before and fails now: nothing is proved."""
+    BROKEN = "broken"
+    """One that passed fails now."""
+    NO_GATES = "no_gates"
+
+
+def weigh(
+    baseline: tuple[GateResult, ...], now: tuple[GateResult, ...]
+) -> tuple[Evidence, GateResult | None]:
+    """Compare with the baseline; also the gate that decided it.
+
+    A gate without a baseline counts as green before: it must pass.
+    """
+    if not now:
+        return Evidence.NO_GATES, None
+    was_red = {result.name for result in baseline if not result.passed}
+    for result in now:
+        if not result.passed and result.name not in was_red:
+            return Evidence.BROKEN, result
+    for result in now:
+        if not result.passed:
+            return Evidence.NONE, result
+    improved = next((result for result in now if result.name in was_red), None)
+    return (Evidence.IMPROVED if improved else Evidence.GREEN), improved

@@ -1,0 +1,75 @@
+"""From events back to state: what the journal says must be what the tables say."""
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec.structs import replace
+
+from ralph.core import events
+from ralph.core.ids import TaskId
+from ralph.core.task import Status, Task
+
+Edge = tuple[TaskId, TaskId]
+
+
+class Graph(msgspec.Struct, kw_only=True):
+    """Tasks and edges, as the events tell them."""
+
+    tasks: dict[TaskId, Task] = msgspec.field(default_factory=dict)
+    edges: set[Edge] = msgspec.field(default_factory=set)
+
+
+def replay(journal: Iterable[events.Event]) -> Graph:
+    """Fold the journal from its beginning."""
+    graph = Graph()
+    for event in journal:
+        _take(graph, event)
+    return graph
+
+
+def _take(graph: Graph, event: events.Event) -> None:
+    match event:
+        case events.TaskAdded(task=task):
+            graph.tasks[task.id] = task
+        case events.TaskEdited(task_id=task_id, edit=edit):
+            changed = {
+                name: value
+                for name in edit.__struct_fields__
+                if (value := getattr(edit, name)) is not msgspec.UNSET
+            }
+            graph.tasks[task_id] = replace(graph.tasks[task_id], **changed)
+        case events.TaskDeleted(task_id=task_id):
+            del graph.tasks[task_id]
+            graph.edges = {edge for edge in graph.edges if task_id not in edge}
+        case events.EdgeAdded(blocker_id=blocker, blocked_id=blocked):
+            graph.edges.add((blocker, blocked))
+        case events.EdgeRemoved(blocker_id=blocker, blocked_id=blocked):
+            graph.edges.discard((blocker, blocked))
+        case (
+            events.TaskClaimed()
+            | events.TaskDone()
+            | events.TaskRejected()
+            | events.TaskStruck()
+            | events.TaskReleased()
+            | events.TaskFailed()
+            | events.TaskBlocked()
+            | events.TaskUnblocked()
+            | events.TaskReopened()
+        ):
+            _move(graph, event)
+        case _:
+            pass
+
+
+def _move(graph: Graph, event: events.TaskMoved) -> None:
+    task = graph.tasks[event.task_id]
+    claimed_by = event.worker if isinstance(event, events.TaskClaimed) else None
+    graph.tasks[event.task_id] = replace(
+        task,
+        status=event.status,
+        attempt=event.attempt,
+        retry_count=event.retry_count,
+        strikes=event.strikes,
+        claimed_by=claimed_by,
+        reason=task.reason if event.status is Status.IN_PROGRESS else event.reason,
+    )

@@ -1,0 +1,43 @@
+"""The state of a checkout at one moment, as git objects: values that can travel."""
+
+import msgspec
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """`tree` holds every file as it is on disk (ignored ones aside); `index` what is staged.
+
+    In a clean checkout both are empty: the head says it all.
+    """
+
+    head: str = ""
+    """Empty in a repository without commits."""
+    branch: str = ""
+    """Empty when the head is detached."""
+    tree: str = ""
+    index: str = ""
+    dirty: tuple[str, ...] = ()
+    """Paths that differ from the head, untracked ones included."""
+
+    def same_as(self, other: "Snapshot") -> bool:
+        """Is every file the same?"""
+        return (self.head, self.tree) == (other.head, other.tree)
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened between two snapshots."""
+
+    commits: tuple[str, ...] = ()
+    """Oldest first."""
+    files: tuple[str, ...] = ()
+    """Every path whose content differs, committed or not."""
+    left: tuple[str, ...] = ()
+    """Those of them that are not committed."""
+
+
+OWN_DOCUMENTS = (".ralph/", ".ralph.toml", ".agents/", "MEMORY.md")
+"""Ralph's own documents: touching them is not work."""
+
+
+def work(changes: Changes) -> tuple[str, ...]:
+    """The changed files that count as work."""
+    return tuple(path for path in changes.files if not path.startswith(OWN_DOCUMENTS))

@@ -1,0 +1,220 @@
+"""How a task changes state. The only place that decides it."""
+
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from ralph.core.errors import IllegalTransition
+from ralph.core.ids import WorkerId
+from ralph.core.task import Status, Task
+
+STRIKES_PER_RETRY: Final = 3
+
+
+class Claimed(msgspec.Struct, frozen=True):
+    """A worker took it."""
+
+    worker: WorkerId
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The judge said yes."""
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """The judge said no: costs a retry."""
+
+    reason: str
+
+
+class Struck(msgspec.Struct, frozen=True):
+    """The session ended without a claim that counts: costs a strike."""
+
+    reason: str
+
+
+class Released(msgspec.Struct, frozen=True):
+    """Given back, at no cost."""
+
+    reason: str
+
+
+class GaveUp(msgspec.Struct, frozen=True):
+    """The agent, or a person, says that it cannot be done."""
+
+    reason: str
+
+
+class Blocked(msgspec.Struct, frozen=True):
+    """Held back on purpose until someone unblocks it."""
+
+    reason: str
+
+
+class Unblocked(msgspec.Struct, frozen=True):
+    """No longer held back."""
+
+
+class Retried(msgspec.Struct, frozen=True):
+    """A failed task gets a fresh set of tries and still knows why it failed."""
+
+
+class Reset(msgspec.Struct, frozen=True):
+    """Back to the beginning, from any state."""
+
+
+class ChildrenDone(msgspec.Struct, frozen=True):
+    """Every child is done, so the parent is."""
+
+
+class ChildFailed(msgspec.Struct, frozen=True):
+    """A child failed and no other can still run (or `fail_fast` does not wait for them)."""
+
+    reason: str
+
+
+class ChildReopened(msgspec.Struct, frozen=True):
+    """A child can run again, so the parent is open again."""
+
+
+Transition = (
+    Claimed
+    | Accepted
+    | Rejected
+    | Struck
+    | Released
+    | GaveUp
+    | Blocked
+    | Unblocked
+    | Retried
+    | Reset
+    | ChildrenDone
+    | ChildFailed
+    | ChildReopened
+)
+
+
+def advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one table
+    """Return the task after the transition, or raise IllegalTransition."""
+    match task.status, transition:
+        case Status.PENDING, Claimed(worker):
+            return replace(
+                task, status=Status.IN_PROGRESS, attempt=task.attempt + 1, claimed_by=worker
+            )
+        case Status.IN_PROGRESS, Accepted():
+            return _settled(task, Status.DONE, None)
+        case Status.IN_PROGRESS, Rejected(reason):
+            return _tried(task, reason)
+        case Status.IN_PROGRESS, Struck(reason):
+            if task.strikes + 1 >= STRIKES_PER_RETRY:
+                return _tried(task, reason)
+            return replace(
+                task,
+                status=Status.PENDING,
+                strikes=task.strikes + 1,
+                claimed_by=None,
+                reason=reason,
+            )
+        case Status.IN_PROGRESS, Released():
+            # A crash is not the task's fault, so it costs nothing; the attempt's number is
+            # spent, since logs carry it.
+            return replace(task, status=Status.PENDING, claimed_by=None)
+        case Status.IN_PROGRESS, GaveUp(reason):
+            return _settled(task, Status.FAILED, reason)
+        case ((Status.PENDING | Status.IN_PROGRESS), Blocked(reason)):
+            return replace(task, status=Status.BLOCKED, claimed_by=None, reason=reason)
+        case Status.BLOCKED, Unblocked():
+            return replace(task, status=Status.PENDING, reason=None)
+        case Status.FAILED, Retried():
+            return replace(task, status=Status.PENDING, retry_count=0, strikes=0)
+        case _, Reset():
+            return replace(
+                task,
+                status=Status.PENDING,
+                retry_count=0,
+                strikes=0,
+                claimed_by=None,
+                reason=None,
+                verification_status=None,
+            )
+        case ((Status.PENDING | Status.BLOCKED | Status.FAILED), ChildrenDone()):
+            return _settled(task, Status.DONE, None)
+        case Status.PENDING, ChildFailed(reason):
+            return _settled(task, Status.FAILED, reason)
+        case ((Status.DONE | Status.FAILED), ChildReopened()):
+            return replace(task, status=Status.PENDING, reason=None)
+        case status, _:
+            raise IllegalTransition(
+                f"task {task.id} is {status}, so it cannot be {_verb(transition)}"
+            )
+
+
+def _settled(task: Task, status: Status, reason: str | None) -> Task:
+    return replace(task, status=status, claimed_by=None, strikes=0, reason=reason)
+
+
+def _tried(task: Task, reason: str) -> Task:
+    if task.retry_count >= task.max_retries:
+        return _settled(task, Status.FAILED, reason)
+    return replace(
+        task,
+        status=Status.PENDING,
+        claimed_by=None,
+        strikes=0,
+        retry_count=task.retry_count + 1,
+        reason=reason,
+    )
+
+
+def _verb(transition: Transition) -> str:
+    match transition:
+        case GaveUp():
+            return "failed"
+        case ChildrenDone():
+            return "completed by its children"
+        case ChildFailed():
+            return "failed by a child"
+        case ChildReopened():
+            return "reopened by a child"
+        case _:
+            return type(transition).__name__.lower()
+
+
+def walk_to_done(task: Task) -> tuple[Transition, ...]:
+    """The legal steps by which a person forces a task to done."""
+    match task.status:
+        case Status.DONE:
+            return ()
+        case Status.IN_PROGRESS:
+            return (Accepted(),)
+        case _:
+            return (*walk_to_pending(task), Claimed(BY_HAND), Accepted())
+
+
+def walk_to_failed(task: Task, reason: str) -> tuple[Transition, ...]:
+    """The legal steps by which a person forces a task to failed."""
+    match task.status:
+        case Status.FAILED:
+            return ()
+        case Status.IN_PROGRESS:
+            return (GaveUp(reason),)
+        case _:
+            return (*walk_to_pending(task), Claimed(BY_HAND), GaveUp(reason))
+
+
+def walk_to_pending(task: Task) -> tuple[Transition, ...]:
+    """The legal steps by which a settled or blocked task becomes pending."""
+    match task.status:
+        case Status.PENDING:
+            return ()
+        case Status.BLOCKED:
+            return (Unblocked(),)
+        case Status.FAILED:
+            return (Retried(),)
+        case Status.DONE | Status.IN_PROGRESS:
+            return (Reset(),)
+
+
+BY_HAND: Final = WorkerId("by-hand")
+"""The worker of a transition that a person forced."""

@@ -1,0 +1,86 @@
+"""Does the attempt count? Decided from what was said, what changed and what the gates say."""
+
+import msgspec
+
+from ralph.core.ending import Cost, Ending
+from ralph.core.gates import Evidence, GateResult
+from ralph.core.sigils import Promise, Sigils
+from ralph.core.task import Task
+from ralph.core.transitions import Accepted, GaveUp, Rejected, Released, Struck, Transition
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The transition that follows, and what to say about it."""
+
+    transition: Transition
+    message: str
+    ends_run: bool = False
+    """The agent declared the whole run a failure."""
+    warnings: tuple[str, ...] = ()
+
+
+def on_ending(ending: Ending) -> Verdict | None:
+    """Step 1: an ending that needs no judge. None: the session finished, go on."""
+    said = ending.detail or str(ending.ended)
+    match ending.cost:
+        case Cost.JUDGE:
+            return None
+        case Cost.STRIKE:
+            return Verdict(transition=Struck(said), message=said)
+        case Cost.WAIT | Cost.BACK_OFF | Cost.PAUSE | Cost.END_RUN | Cost.NOTHING:
+            return Verdict(transition=Released(said), message=said)
+
+
+def on_claim(task: Task, sigils: Sigils, told: str | None) -> Verdict | None:
+    """Step 2: what the session claims. None: it claims this task is done, go on.
+
+    `told` is a claim made over the session's socket (`ralph task done` or `fail`): "done" or the
+    reason of a failure.
+    """
+    if sigils.promise is Promise.FAILURE:
+        why = "the agent declared the run a failure"
+        return Verdict(transition=Released(why), message=why, ends_run=True)
+    names = {str(task.id), task.alias}
+    if sigils.task_done in names or (told == "done" and sigils.task_failed is None):
+        return None
+    if sigils.task_failed in names or (told is not None and told != "done"):
+        why = told if told not in (None, "done") else "the agent says that it cannot be done"
+        why = sigils.journal or why
+        return Verdict(transition=GaveUp(why), message=why)
+    other = sigils.task_done or sigils.task_failed
+    if other is not None:
+        why = f"the session spoke about {other[:80]!r}, but its task is {task.name}"
+    else:
+        why = "the session ended without claiming its task"
+    return Verdict(transition=Struck(why), message=why)
+
+
+def on_change(task: Task, changed: bool) -> Verdict | None:  # noqa: FBT001
+    """Step 3: a claim needs work behind it. None: there is, or none is needed."""
+    if changed or not task.needs_change:
+        return None
+    why = "it was claimed done, but nothing in the tree has changed"
+    return Verdict(transition=Rejected(why), message=why)
+
+
+def on_gates(evidence: Evidence, decisive: GateResult | None) -> Verdict:
+    """Step 4: what the gates say."""
+    name = decisive.name if decisive else ""
+    match evidence:
+        case Evidence.BROKEN:
+            assert decisive is not None
+            why = f"gate {name} fails{_how(decisive)}"
+            return Verdict(transition=Rejected(f"{why}\n{decisive.output}".rstrip()), message=why)
+        case Evidence.NONE:
+            warning = f"gate {name} failed before and still fails, so it proves nothing"
+            return Verdict(transition=Accepted(), message="accepted", warnings=(warning,))
+        case Evidence.NO_GATES:
+            return Verdict(transition=Accepted(), message="accepted; no gates are set")
+        case Evidence.IMPROVED:
+            return Verdict(transition=Accepted(), message=f"accepted; gate {name} passes now")
+        case Evidence.GREEN:
+            return Verdict(transition=Accepted(), message="accepted; all gates pass")
+
+
+def _how(result: GateResult) -> str:
+    return " (out of time)" if result.code is None else f" (exit {result.code})"

@@ -1,0 +1,372 @@
+"""The graph and its history. Every method is one whole transaction.
+
+The store is four small promises; whoever needs only one should ask only for that.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+from ralph.core.ending import Ending
+from ralph.core.events import Event, Recorded
+from ralph.core.gates import GateResult
+from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
+from ralph.core.order import Schedule
+from ralph.core.outcome import Outcome
+from ralph.core.snapshot import Snapshot
+from ralph.core.target import Target
+from ralph.core.task import Draft, Edit, Feature, Status, Task
+from ralph.core.transitions import Transition
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """Tasks by status, within a target."""
+
+    pending: int = 0
+    in_progress: int = 0
+    done: int = 0
+    blocked: int = 0
+    failed: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.pending + self.in_progress + self.done + self.blocked + self.failed
+
+    @property
+    def open(self) -> int:
+        return self.pending + self.in_progress + self.blocked
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which tasks to list."""
+
+    statuses: frozenset[Status] = frozenset()
+    feature: FeatureId | None = None
+    parent: TaskId | None = None
+    ready: bool = False
+    limit: int = 0
+    offset: int = 0
+
+
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a task's log."""
+
+    task_id: TaskId
+    message: str
+    timestamp: str
+
+
+class Graph(Protocol):
+    """Tasks, edges, features."""
+
+    def add_task(self, draft: Draft) -> Task:
+        """Add it, pending. Refuses unknown parents and blockers, and cycles. A new child reopens
+        a settled parent."""
+        ...
+
+    def add_many(self, drafts: Sequence[Draft]) -> int:
+        """Add all or none. Drafts may name each other as parent or blocker, in any order."""
+        ...
+
+    def edit_task(self, task: TaskId, edit: Edit) -> Task: ...
+
+    def delete_task(self, task: TaskId) -> list[TaskId]:
+        """Delete it, everything below it and their edges; return what went."""
+        ...
+
+    def find(self, name: str) -> Task:
+        """By id or alias; else NoSuchTask with near matches in the hint."""
+        ...
+
+    def tasks(self, which: Filter) -> list[Task]:
+        """By priority, then age."""
+        ...
+
+    def subtree(self, root: TaskId | None, limit: int = 0) -> list[Task]:
+        """A task and everything below it (or all), parents before children."""
+        ...
+
+    def children(self, task: TaskId) -> list[Task]: ...
+    def blockers(self, task: TaskId) -> list[Task]: ...
+    def dependents(self, task: TaskId) -> list[Task]: ...
+    def blocker_ids(self, tasks: Sequence[TaskId]) -> dict[TaskId, tuple[TaskId, ...]]:
+        """The blockers of many tasks at once, for lists."""
+        ...
+
+    def link(self, blocker: TaskId, blocked: TaskId) -> None:
+        """Add an edge; adding it twice is adding it once. CycleRefused where it must be."""
+        ...
+
+    def unlink(self, blocker: TaskId, blocked: TaskId) -> bool: ...
+
+    def apply(self, task: TaskId, steps: Sequence[Transition]) -> Task:
+        """Take a task through legal transitions by hand, with all that follows from them.
+
+        On a parent: see `force_done`, `force_failed`, `reset`, which go below it.
+        """
+        ...
+
+    def force_done(self, task: TaskId) -> Task:
+        """Walk it to done; a parent by way of its open leaves."""
+        ...
+
+    def force_failed(self, task: TaskId, reason: str) -> Task: ...
+
+    def reset(self, task: TaskId) -> Task:
+        """Back to the beginning, and everything below it; what must be open above is reopened."""
+        ...
+
+    def retry(self, task: TaskId) -> Task:
+        """A failed task (or a failed parent's failed leaves) gets a fresh set of tries."""
+        ...
+
+    def add_feature(self, name: str) -> Feature:
+        """Add it, or return the one of that name."""
+        ...
+
+    def feature(self, name: str) -> Feature | None:
+        """By name or id."""
+        ...
+
+    def features(self) -> list[Feature]: ...
+    def log(self, task: TaskId, message: str) -> None: ...
+    def logs(self, task: TaskId, limit: int = 0) -> list[LogEntry]:
+        """Oldest first; with a limit the newest of them."""
+        ...
+
+
+class Owner(msgspec.Struct, frozen=True, kw_only=True):
+    """Which process a worker is, so that its death can be seen."""
+
+    host: str
+    boot_id: str
+    pid_namespace: str
+    pid: int
+    pid_start: str
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """A task in one worker's hands. Whatever settles it must show this."""
+
+    task: Task
+    worker: WorkerId
+    attempt: int
+
+
+class Mark(StrEnum):
+    """How far an attempt has come, durably. After a crash Ralph goes on behind the last mark."""
+
+    STARTED = "started"
+    ENDED = "ended"
+    """The session is over; its final message is kept."""
+    GATED = "gated"
+    """The gates have run; their results are kept."""
+    ACCEPTED = "accepted"
+    """It counts; only committing and settling are left."""
+    SETTLED = "settled"
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of an agent, for one attempt."""
+
+    id: SessionId
+    task_id: TaskId
+    attempt: int
+    run_id: RunId
+    worker: WorkerId
+    agent: str
+    model: str = ""
+    log: str = ""
+    started_at: str = ""
+    ended_at: str | None = None
+    mark: Mark = Mark.STARTED
+    before: Snapshot | None = None
+    """The checkout when the session began."""
+    after: Snapshot | None = None
+    ending: Ending | None = None
+    told: str | None = None
+    """A claim made over the session's socket."""
+    gates: tuple[GateResult, ...] = ()
+    commits: tuple[str, ...] = ()
+    duration_s: float = 0.0
+
+
+class Stale(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim whose owner may be dead."""
+
+    task: Task
+    owner: Owner | None
+    expired: bool
+
+
+class Claims(Protocol):
+    """Who works on what."""
+
+    def next_ready(self, target: Target, schedule: Schedule) -> Task | None:
+        """The task that a claim would get."""
+        ...
+
+    def claim(
+        self, worker: WorkerId, run: RunId | None, target: Target, schedule: Schedule
+    ) -> Claim | None:
+        """Hand one ready task to one worker, never the same task to two."""
+        ...
+
+    def join(self, worker: WorkerId, run: RunId, owner: Owner, lease_s: float) -> None:
+        """Make a worker known, before its first claim."""
+        ...
+
+    def heartbeat(self, worker: WorkerId, lease_s: float) -> None:
+        """Renew the lease on everything the worker holds."""
+        ...
+
+    def holds(self, claim: Claim) -> bool:
+        """Is the claim still this worker's, at this attempt?"""
+        ...
+
+    def stale(self, me: WorkerId) -> list[Stale]:
+        """Claims of others, with what is needed to judge whether their owners live."""
+        ...
+
+    def take_over(self, task: TaskId, attempt: int, worker: WorkerId) -> Claim:
+        """Continue a dead worker's attempt under the same number. ClaimLost if it moved on."""
+        ...
+
+    def settle(
+        self,
+        claim: Claim,
+        transition: Transition,
+        *,
+        message: str,
+        fail_fast: bool,
+        run: RunId | None = None,
+        events: Sequence[Event] = (),
+    ) -> Task:
+        """State change, log line, events and the session's last mark, at once; then what follows
+        for parents and dependents. Fenced by worker and attempt: ClaimLost if it is not ours.
+
+        A task that got open children in the meantime is given back instead of being done.
+        """
+        ...
+
+    def base(self, task: TaskId) -> Snapshot | None:
+        """The checkout as it was when the task was first claimed since it was last settled."""
+        ...
+
+    def counts(self, target: Target) -> Counts: ...
+    def has_tasks(self, target: Target) -> bool: ...
+    def has_open(self, target: Target) -> bool:
+        """Is anything not settled? Costs the same for any number of tasks."""
+        ...
+
+    def in_progress(self, target: Target) -> int: ...
+    def rank_chains(self) -> None:
+        """Bring the critical-path order up to date, if the graph has changed."""
+        ...
+
+
+class Word(StrEnum):
+    """What a person may ask of a running loop."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    STOP_NOW = "stop-now"
+    SKIP = "skip"
+
+
+class Control(msgspec.Struct, frozen=True, kw_only=True):
+    """One such request."""
+
+    id: int
+    word: Word
+    task_id: TaskId | None = None
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One invocation of the loop."""
+
+    id: RunId
+    worker: WorkerId
+    target: str
+    agent: str
+    checkout: str
+    started_at: str
+    ended_at: str | None = None
+    outcome: Outcome | None = None
+    reason: str = ""
+    baseline: tuple[GateResult, ...] = ()
+
+
+class History(Protocol):
+    """Runs, sessions, and what people say to them."""
+
+    def start_run(self, run: Run, owner: Owner, lease_s: float, event: Event) -> None:
+        """Record the run, its worker and its first event."""
+        ...
+
+    def end_run(self, run: RunId, outcome: Outcome, reason: str, event: Event) -> None: ...
+    def save_baseline(self, run: RunId, results: tuple[GateResult, ...]) -> None: ...
+    def runs(self, limit: int = 20) -> list[Run]:
+        """Newest first."""
+        ...
+
+    def live_runs(self) -> list[tuple[Run, Owner]]:
+        """Runs that have not ended, with their owners."""
+        ...
+
+    def start_session(self, session: Session, claim: Claim, event: Event) -> None:
+        """Record it, and the task's base if it has none. ClaimLost if the claim is gone."""
+        ...
+
+    def end_session(self, session: Session, event: Event) -> None:
+        """Mark it ended: final message, ending, changes and cost, durably."""
+        ...
+
+    def mark_session(
+        self, session: SessionId, mark: Mark, gates: tuple[GateResult, ...] | None = None
+    ) -> None: ...
+    def session(self, task: TaskId, attempt: int) -> Session | None: ...
+    def sessions(
+        self, *, task: TaskId | None = None, run: RunId | None = None, limit: int = 0
+    ) -> list[Session]:
+        """Oldest first; with a limit the newest of them."""
+        ...
+
+    def tell(self, session: SessionId, told: str) -> None:
+        """Record a claim that the session makes over its socket."""
+        ...
+
+    def inject(self, text: str, task: TaskId | None) -> None: ...
+    def guidance(self, task: TaskId) -> list[tuple[int, str]]:
+        """What waits for this task's next brief."""
+        ...
+
+    def delivered(self, ids: Iterable[int], event: Event) -> None: ...
+    def send(self, run: RunId, word: Word, task: TaskId | None = None) -> None: ...
+    def take_controls(self, run: RunId) -> list[Control]:
+        """What was asked since the last look; each is handed out once."""
+        ...
+
+
+class Journal(Protocol):
+    """What happened."""
+
+    def record(self, event: Event, run: RunId | None = None) -> None:
+        """Append an event that changes no state."""
+        ...
+
+    def events(self, after: int = 0, limit: int = 1000) -> list[Recorded]: ...
+    def last_seq(self) -> int: ...
+
+
+class Store(Graph, Claims, History, Journal, Protocol):
+    """All of it."""
+
+    def check(self) -> list[str]:
+        """What is wrong with the data, one line each; counters are recounted and mended."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,52 @@
+"""The tree a session works in. Never touches what a person has not committed."""
+
+from typing import Protocol
+
+import msgspec
+
+from ralph.core.snapshot import Changes, Snapshot
+
+
+class Committed(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of work that the session left uncommitted."""
+
+    commit: str | None = None
+    files: tuple[str, ...] = ()
+    leftovers: tuple[str, ...] = ()
+    """Left alone: a person's changes are mixed in."""
+
+
+class Workspace(Protocol):
+    """One checkout."""
+
+    @property
+    def path(self) -> str:
+        """Where sessions work: the project's directory in the checkout."""
+        ...
+
+    def snapshot(self) -> Snapshot:
+        """The state of every file, at a cost near that of `git status`."""
+        ...
+
+    def changes(self, since: Snapshot, now: Snapshot) -> Changes:
+        """What happened in between."""
+        ...
+
+    def commit(self, since: Snapshot, message: str, keep: frozenset[str]) -> Committed:
+        """Commit what changed since then and is not committed yet, except the paths in `keep`.
+
+        What a person has staged stays staged. Doing it twice commits once.
+        """
+        ...
+
+    def save(self, ref: str, message: str) -> str:
+        """Keep the tree as it is now under `ref`, changing nothing else; return the commit."""
+        ...
+
+    def restore(self, to: Snapshot) -> None:
+        """Bring branch, index and files back to the snapshot. Call `save` first."""
+        ...
+
+    def close(self) -> None:
+        """Give it up. Only what is saved elsewhere may go."""
+        ...
