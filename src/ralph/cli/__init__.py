@@ -1,0 +1,1 @@
+"""What a person types: argv in, one call, an exit code out. One file per command."""

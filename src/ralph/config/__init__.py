@@ -1,0 +1,1 @@
+"""Settings: defaults < config.sh < .ralph.toml < environment < flags."""

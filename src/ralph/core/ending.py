@@ -8,6 +8,7 @@ import msgspec
 from ralph.core.agent_events import AgentEvent, Limit, Result, Text, ToolResult, ToolUse
 
 FINAL_MESSAGE_BYTES: Final = 64 * 1024
+MOST_OPEN_CALLS: Final = 1000
 
 
 class Ended(StrEnum):
@@ -113,7 +114,9 @@ class Digest(msgspec.Struct, kw_only=True):
                 self.tail = (self.tail + text)[-FINAL_MESSAGE_BYTES:]
             case ToolUse(call=call):
                 self.tool_uses += 1
-                self.open_calls.add(call)
+                # An agent that never reports results must not fill the memory.
+                if len(self.open_calls) < MOST_OPEN_CALLS:
+                    self.open_calls.add(call)
             case ToolResult(call=call, error=error):
                 self.tool_errors += error
                 self.open_calls.discard(call)

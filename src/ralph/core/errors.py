@@ -7,6 +7,7 @@
     │   └── NoSuchTask        66   no task, feature or run has that name
     ├── Unavailable           69   a program that is needed cannot be had
     ├── CannotWrite           73   a file or a database cannot be written
+    ├── Busy                  75   somebody else is at it; try again later
     ├── BadConfig             78   a setting has a wrong value
     ├── IllegalTransition     64   the task's state does not allow it
     ├── CycleRefused          64   the edge would close a circle
@@ -58,6 +59,12 @@ class CannotWrite(RalphError):
     """cannot write"""
 
     exit_code = 73
+
+
+class Busy(RalphError):
+    """somebody else is at it"""
+
+    exit_code = 75
 
 
 class BadConfig(RalphError):

@@ -41,20 +41,68 @@ def follow_ups(
     """
     if before.status == after.status:
         return
-    parent = after.parent_id
     if after.status is Status.DONE:
         for dependent in list(view.dependents(after.id)):
             if _waits_only_for_blockers(view, dependent):
                 yield dependent, Unblocked()
-        if parent is not None:
-            yield from _settle_parent(view, parent, fail_fast=fail_fast)
+        if after.parent_id is not None:
+            yield from _settle_parent(view, after.parent_id, fail_fast=fail_fast)
     elif after.status is Status.FAILED:
-        if parent is not None:
-            yield from _fail_parent(view, parent, fail_fast=fail_fast)
+        if after.parent_id is not None:
+            yield from _fail_parent(view, after.parent_id, fail_fast=fail_fast)
         if not fail_fast:
             yield from _doomed_parents(view, after.id)
-    elif parent is not None and view.node(parent).status not in OPEN:
+    else:
+        yield from _opened(view, before, after, fail_fast=fail_fast)
+    if before.status is Status.FAILED:
+        yield from _revived_parents(view, after.id)
+
+
+def _opened(
+    view: View, before: Task, after: Task, *, fail_fast: bool
+) -> Iterator[tuple[TaskId, Transition]]:
+    # Only a task that was settled reopens what is above it: otherwise giving back a running
+    # task would undo what `fail_fast` did to its parent.
+    parent = after.parent_id
+    if before.status not in OPEN and parent and view.node(parent).status not in OPEN:
         yield parent, ChildReopened()
+    if after.status is Status.PENDING and _has_children(view, after.id):
+        # While it was blocked or in somebody's hands its children may have settled it.
+        yield from _settle_parent(view, after.id, fail_fast=fail_fast)
+
+
+def regrouped(view: View, parent: TaskId) -> Iterator[tuple[TaskId, Transition]]:
+    """Yield what its children ask of a parent after one of them came, went or was moved."""
+    status = view.node(parent).status
+    if not _has_children(view, parent):
+        if status is Status.FAILED:
+            # What failed it is gone, so it is a task like any other again.
+            yield parent, ChildReopened()
+    elif status not in OPEN and view.open_children(parent):
+        if (
+            status is Status.DONE
+            or view.failed_children(parent) == 0
+            or any(can_still_run(view, child) for child in view.children(parent))
+        ):
+            yield parent, ChildReopened()
+    else:
+        yield from _settle_parent(view, parent, fail_fast=False)
+
+
+def rewired(view: View, task: TaskId) -> Iterator[tuple[TaskId, Transition]]:
+    """Yield what follows after the blockers of a task, or of those above it, have changed."""
+    if _waits_only_for_blockers(view, task):
+        yield task, Unblocked()
+    parents: set[TaskId] = set()
+    for waiting in (task, *_downstream(view, task, below=True)):
+        parent = view.node(waiting).parent_id
+        if parent is not None and parent not in parents:
+            parents.add(parent)
+            yield from regrouped(view, parent)
+
+
+def _has_children(view: View, task: TaskId) -> bool:
+    return any(True for _ in view.children(task))
 
 
 def _waits_only_for_blockers(view: View, task: TaskId) -> bool:
@@ -73,7 +121,8 @@ def _settle_parent(
     if view.open_children(parent):
         # One child less that could still run: the others may all be failed or doomed.
         yield from _fail_parent(view, parent, fail_fast=fail_fast)
-    elif view.node(parent).status is not Status.DONE:
+    elif view.node(parent).status not in (Status.DONE, Status.IN_PROGRESS):
+        # One that is in somebody's hands is settled by them, or when they give it back.
         yield parent, ChildrenDone()
 
 
@@ -98,14 +147,32 @@ def _doomed_parents(view: View, failed: TaskId) -> Iterator[tuple[TaskId, Transi
             yield from _fail_parent(view, parent, fail_fast=False)
 
 
-def _downstream(view: View, start: TaskId) -> Iterator[TaskId]:
-    """Open tasks that wait for `start`, directly or not, parents' dependencies included."""
+def _revived_parents(view: View, risen: TaskId) -> Iterator[tuple[TaskId, Transition]]:
+    """What waited for a failed task can run again, and its parent may have failed over it."""
+    for task in _downstream(view, risen):
+        parent = view.node(task).parent_id
+        if (
+            parent is not None
+            and view.node(parent).status is Status.FAILED
+            and can_still_run(view, task)
+        ):
+            yield parent, ChildReopened()
+
+
+def _downstream(view: View, start: TaskId, *, below: bool = False) -> Iterator[TaskId]:
+    """Tasks that wait for `start`, directly or not, parents' dependencies included.
+
+    A failed parent counts: what is below it waits too. `below`: so does what is below `start`.
+    """
     seen = {start}
     queue = deque([start])
     while queue:
         task = queue.popleft()
-        for nxt in (*view.dependents(task), *(view.children(task) if task != start else ())):
-            if nxt not in seen and view.node(nxt).status in OPEN:
+        for nxt in (
+            *view.dependents(task),
+            *(view.children(task) if below or task != start else ()),
+        ):
+            if nxt not in seen and view.node(nxt).status is not Status.DONE:
                 seen.add(nxt)
                 queue.append(nxt)
                 yield nxt

@@ -69,4 +69,6 @@ def spent(limits: Limits, tally: Tally, elapsed_s: float) -> str | None:
 
 def back_off_s(strikes_in_a_row: int) -> float:
     """How long to wait after a strike: nothing, then a little, never more than five seconds."""
-    return min(5.0, 0.25 * 2 ** (strikes_in_a_row - 1)) if strikes_in_a_row > 0 else 0.0
+    if strikes_in_a_row <= 0:
+        return 0.0
+    return min(5.0, 0.25 * 2.0 ** min(strikes_in_a_row - 1, 10))

@@ -12,6 +12,7 @@ from ralph.core.transitions import (
     ChildReopened,
     Claimed,
     GaveUp,
+    Postponed,
     Rejected,
     Released,
     Reset,
@@ -44,8 +45,8 @@ def event_of(after: Task, transition: Transition) -> events.TaskMoved:
             return events.TaskRejected(**fields)
         case Struck():
             return events.TaskStruck(**fields)
-        case Released(reason):
-            return events.TaskReleased(**(fields | {"reason": after.reason or reason}))
+        case Released(reason) | Postponed(reason):
+            return events.TaskReleased(**(fields | {"reason": reason}))
         case GaveUp() | ChildFailed():
             return events.TaskFailed(**fields)
         case Blocked():

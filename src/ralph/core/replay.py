@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ralph.core import events
 from ralph.core.ids import TaskId
-from ralph.core.task import Status, Task
+from ralph.core.task import Task, TaskType
 
 Edge = tuple[TaskId, TaskId]
 
@@ -37,6 +37,9 @@ def _take(graph: Graph, event: events.Event) -> None:
                 for name in edit.__struct_fields__
                 if (value := getattr(edit, name)) is not msgspec.UNSET
             }
+            if "feature_id" in changed:
+                feature = changed["feature_id"]
+                changed["task_type"] = TaskType.FEATURE if feature else TaskType.STANDALONE
             graph.tasks[task_id] = replace(graph.tasks[task_id], **changed)
         case events.TaskDeleted(task_id=task_id):
             del graph.tasks[task_id]
@@ -64,6 +67,8 @@ def _take(graph: Graph, event: events.Event) -> None:
 def _move(graph: Graph, event: events.TaskMoved) -> None:
     task = graph.tasks[event.task_id]
     claimed_by = event.worker if isinstance(event, events.TaskClaimed) else None
+    # A claim and its return leave the reason of the last attempt alone: the next brief needs it.
+    keeps = isinstance(event, events.TaskClaimed | events.TaskReleased)
     graph.tasks[event.task_id] = replace(
         task,
         status=event.status,
@@ -71,5 +76,5 @@ def _move(graph: Graph, event: events.TaskMoved) -> None:
         retry_count=event.retry_count,
         strikes=event.strikes,
         claimed_by=claimed_by,
-        reason=task.reason if event.status is Status.IN_PROGRESS else event.reason,
+        reason=task.reason if keeps else event.reason,
     )

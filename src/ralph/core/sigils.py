@@ -58,13 +58,16 @@ def read_sigils(message: str) -> Sigils:
 
 
 def _inside(message: str, tag: str) -> str | None:
-    """The trimmed text of the first `<tag>…</tag>`."""
+    """The trimmed text of the first `<tag>…</tag>`.
+
+    An opening tag that prose merely mentions before it does not spoil it.
+    """
     start = message.find(f"<{tag}>")
     if start < 0:
         return None
     start += len(tag) + 2
     end = message.find(f"</{tag}>", start)
-    return message[start:end].strip() if end >= 0 else None
+    return message[start:end].rpartition(f"<{tag}>")[2].strip() if end >= 0 else None
 
 
 def _promise(message: str) -> Promise | None:

@@ -34,10 +34,13 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """Those of them that are not committed."""
 
 
-OWN_DOCUMENTS = (".ralph/", ".ralph.toml", ".agents/", "MEMORY.md")
+OWN_FOLDERS = (".ralph/", ".agents/")
+OWN_FILES = (".ralph.toml", "MEMORY.md")
 """Ralph's own documents: touching them is not work."""
 
 
 def work(changes: Changes) -> tuple[str, ...]:
     """The changed files that count as work."""
-    return tuple(path for path in changes.files if not path.startswith(OWN_DOCUMENTS))
+    return tuple(
+        path for path in changes.files if path not in OWN_FILES and not path.startswith(OWN_FOLDERS)
+    )

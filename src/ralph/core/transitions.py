@@ -12,69 +12,75 @@ from ralph.core.task import Status, Task
 STRIKES_PER_RETRY: Final = 3
 
 
-class Claimed(msgspec.Struct, frozen=True):
+class Claimed(msgspec.Struct, frozen=True, tag=True):
     """A worker took it."""
 
     worker: WorkerId
 
 
-class Accepted(msgspec.Struct, frozen=True):
+class Accepted(msgspec.Struct, frozen=True, tag=True):
     """The judge said yes."""
 
 
-class Rejected(msgspec.Struct, frozen=True):
+class Rejected(msgspec.Struct, frozen=True, tag=True):
     """The judge said no: costs a retry."""
 
     reason: str
 
 
-class Struck(msgspec.Struct, frozen=True):
+class Struck(msgspec.Struct, frozen=True, tag=True):
     """The session ended without a claim that counts: costs a strike."""
 
     reason: str
 
 
-class Released(msgspec.Struct, frozen=True):
+class Released(msgspec.Struct, frozen=True, tag=True):
     """Given back, at no cost."""
 
     reason: str
 
 
-class GaveUp(msgspec.Struct, frozen=True):
+class Postponed(msgspec.Struct, frozen=True, tag=True):
+    """Given back before its session could be judged: whoever claims it next does that first."""
+
+    reason: str
+
+
+class GaveUp(msgspec.Struct, frozen=True, tag=True):
     """The agent, or a person, says that it cannot be done."""
 
     reason: str
 
 
-class Blocked(msgspec.Struct, frozen=True):
+class Blocked(msgspec.Struct, frozen=True, tag=True):
     """Held back on purpose until someone unblocks it."""
 
     reason: str
 
 
-class Unblocked(msgspec.Struct, frozen=True):
+class Unblocked(msgspec.Struct, frozen=True, tag=True):
     """No longer held back."""
 
 
-class Retried(msgspec.Struct, frozen=True):
+class Retried(msgspec.Struct, frozen=True, tag=True):
     """A failed task gets a fresh set of tries and still knows why it failed."""
 
 
-class Reset(msgspec.Struct, frozen=True):
+class Reset(msgspec.Struct, frozen=True, tag=True):
     """Back to the beginning, from any state."""
 
 
-class ChildrenDone(msgspec.Struct, frozen=True):
+class ChildrenDone(msgspec.Struct, frozen=True, tag=True):
     """Every child is done, so the parent is."""
 
 
-class ChildFailed(msgspec.Struct, frozen=True):
+class ChildFailed(msgspec.Struct, frozen=True, tag=True):
     """A child failed and no other can still run (or `fail_fast` does not wait for them)."""
 
     reason: str
 
 
-class ChildReopened(msgspec.Struct, frozen=True):
+class ChildReopened(msgspec.Struct, frozen=True, tag=True):
     """A child can run again, so the parent is open again."""
 
 
@@ -84,6 +90,7 @@ Transition = (
     | Rejected
     | Struck
     | Released
+    | Postponed
     | GaveUp
     | Blocked
     | Unblocked
@@ -116,7 +123,7 @@ def advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one tab
                 claimed_by=None,
                 reason=reason,
             )
-        case Status.IN_PROGRESS, Released():
+        case Status.IN_PROGRESS, Released() | Postponed():
             # A crash is not the task's fault, so it costs nothing; the attempt's number is
             # spent, since logs carry it.
             return replace(task, status=Status.PENDING, claimed_by=None)

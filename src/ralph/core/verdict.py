@@ -40,7 +40,7 @@ def on_claim(task: Task, sigils: Sigils, told: str | None) -> Verdict | None:
     if sigils.promise is Promise.FAILURE:
         why = "the agent declared the run a failure"
         return Verdict(transition=Released(why), message=why, ends_run=True)
-    names = {str(task.id), task.alias}
+    names = {str(task.id), task.name}
     if sigils.task_done in names or (told == "done" and sigils.task_failed is None):
         return None
     if sigils.task_failed in names or (told is not None and told != "done"):

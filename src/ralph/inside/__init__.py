@@ -1,0 +1,1 @@
+"""What a running session can call back."""

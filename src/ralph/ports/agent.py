@@ -25,6 +25,15 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     alias: str | None = None
 
 
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent is made from: `ralph.agents` entry points are called with it."""
+
+    command: str = ""
+    """`[agent] command`: a command line, or whatever the agent takes it for."""
+    directory: str = ""
+    """The project's directory, for relative paths."""
+
+
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """How to start a session: `command(brief)` returns it, Ralph adds the environment."""
 

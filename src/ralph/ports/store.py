@@ -255,6 +255,11 @@ class Claims(Protocol):
         """The checkout as it was when the task was first claimed since it was last settled."""
         ...
 
+    def forget_base(self, task: TaskId) -> None:
+        """Its work was taken out of the checkout: the next attempt starts afresh. A deleted task
+        has nothing to forget."""
+        ...
+
     def counts(self, target: Target) -> Counts: ...
     def has_tasks(self, target: Target) -> bool: ...
     def has_open(self, target: Target) -> bool:
@@ -313,6 +318,7 @@ class History(Protocol):
         """Newest first."""
         ...
 
+    def run(self, run: RunId) -> Run | None: ...
     def live_runs(self) -> list[tuple[Run, Owner]]:
         """Runs that have not ended, with their owners."""
         ...
@@ -333,6 +339,11 @@ class History(Protocol):
         self, *, task: TaskId | None = None, run: RunId | None = None, limit: int = 0
     ) -> list[Session]:
         """Oldest first; with a limit the newest of them."""
+        ...
+
+    def left_in(self, checkout: str) -> Session | None:
+        """The newest session in this checkout whose task has a base and is nobody's now: its work
+        lies there, unfinished."""
         ...
 
     def tell(self, session: SessionId, told: str) -> None:

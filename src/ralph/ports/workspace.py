@@ -32,10 +32,13 @@ class Workspace(Protocol):
         """What happened in between."""
         ...
 
-    def commit(self, since: Snapshot, message: str, keep: frozenset[str]) -> Committed:
-        """Commit what changed since then and is not committed yet, except the paths in `keep`.
+    def commit(
+        self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
+    ) -> Committed:
+        """Commit what changed between the two and is not committed yet, except paths in `keep`.
 
-        What a person has staged stays staged. Doing it twice commits once.
+        The content is that of `upto`: what gates dropped later stays out. What a person has
+        staged stays staged. Doing it twice commits once.
         """
         ...
 

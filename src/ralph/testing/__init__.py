@@ -1,0 +1,1 @@
+"""PROVE: doubles and contract suites, shipped with the product."""

@@ -1,0 +1,1 @@
+"""The front doors, as short stories told with the engine."""

@@ -1,0 +1,1 @@
+"""What Ralph costs, measured, each figure against a bar. `python -m bench`."""

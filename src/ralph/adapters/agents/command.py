@@ -1,0 +1,86 @@
+"""Any command line as an agent: the prompt by file or stdin, its last output as its last word."""
+
+import shlex
+from collections.abc import Iterable
+from typing import Final
+
+from ralph.core.agent_events import AgentEvent, Text
+from ralph.core.ending import FINAL_MESSAGE_BYTES, Digest, Ended, Ending, Exit, stopped_by_us
+from ralph.core.errors import BadConfig
+from ralph.ports.agent import Brief, Launch, Setup, Traits
+
+PLACE: Final = "{prompt}"
+AS_ARGUMENT: Final = ('"$(cat {prompt})"', "$(cat {prompt})")
+ARGUMENT_LIMIT: Final = 120 * 1024
+"""Linux takes no argument of 128 KiB or more."""
+SHELL_SIGNS: Final = frozenset("|&;<>()$`\\*?[]#~{}!\n")
+
+
+class CommandAgent:
+    """`AGENT_CMD`: `{prompt}` is the path of the brief; without it the brief goes to stdin."""
+
+    traits = Traits(
+        name="command",
+        install_hint="set [agent] command, or AGENT_CMD, to a command that exists",
+        line_limit=FINAL_MESSAGE_BYTES,
+    )
+
+    def __init__(self, setup: Setup) -> None:
+        if not setup.command.strip():
+            raise BadConfig(
+                "the agent is `command`, but no command is set",
+                hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD',
+            )
+        self.template = setup.command
+
+    def command(self, brief: Brief) -> Launch:
+        """The command itself where it is one, by way of a shell where it is more."""
+        template, stdin = self.template, brief.text.encode()
+        if PLACE in template:
+            template, stdin = _by_file(template, stdin)
+        plain = template.replace(PLACE, "")
+        if SHELL_SIGNS.isdisjoint(plain) and "=" not in plain.split(maxsplit=1)[0]:
+            words = (word.replace(PLACE, brief.path) for word in shlex.split(template))
+            return Launch(argv=tuple(words), stdin=stdin)
+        line = template.replace(PLACE, shlex.quote(brief.path))
+        return Launch(argv=("/bin/sh", "-c", line), stdin=stdin)
+
+    def read(self, block: bytes) -> Iterable[AgentEvent]:
+        """All output is text."""
+        yield Text(text=block.decode("utf-8", "replace"))
+
+    def ending(self, digest: Digest, exit_: Exit) -> Ending:
+        """A plain command has only its exit code and its words."""
+        message = digest.tail
+        if ended := stopped_by_us(exit_):
+            return Ending(ended=ended, message=message, detail=f"stopped: {ended}")
+        match exit_.code:
+            case None:
+                return Ending(ended=Ended.NOT_INSTALLED, detail=exit_.error)
+            case 126 | 127 if not message.strip():
+                detail = exit_.stderr.strip().splitlines()
+                return Ending(
+                    ended=Ended.NOT_INSTALLED, detail=detail[-1] if detail else "command not found"
+                )
+            case code if code < 0 or code in (130, 143):
+                signal = -code if code < 0 else code - 128
+                return Ending(ended=Ended.KILLED, message=message, detail=f"by signal {signal}")
+            case 0 if not message.strip():
+                return Ending(ended=Ended.NO_RESULT, detail="it said nothing at all")
+            case 0:
+                return Ending(ended=Ended.FINISHED, message=message)
+            case code:
+                return Ending(
+                    ended=Ended.AGENT_ERROR, message=message, detail=f"the agent exited with {code}"
+                )
+
+
+def _by_file(template: str, prompt: bytes) -> tuple[str, bytes]:
+    """The template, and what is left for stdin."""
+    if len(prompt) < ARGUMENT_LIMIT:
+        return template, b""
+    for spelling in AS_ARGUMENT:
+        if spelling in template:
+            # Too long for one argument: every agent of this kind reads stdin as well.
+            return template.replace(spelling, ""), prompt
+    return template, b""

@@ -1,0 +1,112 @@
+"""An agent that plays a script: the demo and the tests run on it.
+
+A script is a TOML file of sessions, played by a real process with real edits and commits:
+
+    [[session]]
+    task = "US-001"          # id, alias or title; "*" is any task
+    repeat = false           # true: also for every later attempt
+    steps = [
+      { think = "…" }, { say = "…" }, { write = "a.py", text = "…" }, { run = "make" },
+      { commit = "message" }, { sleep = 0.2 }, { limit = 30 }, { error = "…" },
+      { hang = true }, { exit = 3 }, { signal = 9 }, { done = true }, { fail = true },
+      { result = "any final words" },
+    ]
+
+The n-th session for a task is its n-th attempt. A script that is asked for more says so and fails.
+"""
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from ralph.core.agent_events import AgentEvent, Limit, LimitStatus, Unknown
+from ralph.core.ending import Digest, Ended, Ending, Exit, stopped_by_us
+from ralph.core.errors import UnusableData
+from ralph.ports.agent import Brief, Launch, Setup, Traits
+
+_DECODE = msgspec.json.Decoder(AgentEvent).decode
+
+
+class _Session(msgspec.Struct, kw_only=True):
+    task: str
+    steps: list[dict[str, Any]]
+    repeat: bool = False
+
+
+class _Script(msgspec.Struct, kw_only=True):
+    session: list[_Session] = []
+
+
+class ScriptedAgent:
+    """Plays what `[agent] command` names."""
+
+    traits = Traits(
+        name="scripted",
+        install_hint="set [agent] command to the path of a script",
+        says_sandbox_off=True,
+    )
+
+    def __init__(self, setup: Setup) -> None:
+        path = os.path.join(setup.directory, setup.command)
+        try:
+            with open(path, "rb") as file:
+                self.script = msgspec.toml.decode(file.read(), type=_Script)
+        except OSError as error:
+            raise UnusableData(f"script {path} cannot be read: {error.strerror}") from error
+        except msgspec.DecodeError as error:
+            raise UnusableData(f"script {path} is not a script: {error}") from error
+
+    def command(self, brief: Brief) -> Launch:
+        """A player process with this attempt's steps on its stdin."""
+        job = {"task": brief.task_id, "steps": self._steps(brief)}
+        return Launch(
+            argv=(sys.executable, "-m", "ralph.adapters.agents.player"),
+            stdin=msgspec.json.encode(job),
+        )
+
+    def _steps(self, brief: Brief) -> list[dict[str, Any]]:
+        names = {brief.task_id, brief.alias, brief.title}
+        mine = [s for s in self.script.session if s.task in names]
+        mine = mine or [s for s in self.script.session if s.task == "*"]
+        if len(mine) >= brief.attempt:
+            return mine[brief.attempt - 1].steps
+        if mine and mine[-1].repeat:
+            return mine[-1].steps
+        return [
+            {"error": f"the script has no session for attempt {brief.attempt} at {brief.title}"}
+        ]
+
+    def read(self, block: bytes) -> Iterable[AgentEvent]:
+        """The player speaks Ralph's own event language, one JSON object a line."""
+        for line in block.splitlines():
+            try:
+                yield _DECODE(line)
+            except msgspec.DecodeError:
+                yield Unknown(line=line.decode("utf-8", "replace")[:2000])
+
+    def ending(self, digest: Digest, exit_: Exit) -> Ending:
+        """By the result where there is one."""
+        if ended := stopped_by_us(exit_):
+            return Ending(ended=ended, detail=f"stopped: {ended}")
+        match digest, exit_.code:
+            case Digest(limit=Limit(status=LimitStatus.REJECTED, resets_at=at)), _:
+                return Ending(ended=Ended.USAGE_LIMIT, detail="usage limit", resets_at=at)
+            case _, None:
+                return Ending(ended=Ended.NOT_INSTALLED, detail=exit_.error)
+            case Digest(result=None), code if code < 0:
+                return Ending(ended=Ended.KILLED, detail=f"by signal {-code}")
+            case Digest(result=None), code:
+                return Ending(ended=Ended.NO_RESULT, detail=f"no result, exit code {code}")
+            case Digest(result=result), _:
+                assert result is not None
+                return Ending(
+                    ended=Ended.AGENT_ERROR if result.error else Ended.FINISHED,
+                    message=result.text,
+                    detail=result.detail,
+                    cost_usd=result.cost_usd,
+                    input_tokens=result.usage.input_tokens if result.usage else None,
+                    output_tokens=result.usage.output_tokens if result.usage else None,
+                )

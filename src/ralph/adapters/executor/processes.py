@@ -1,0 +1,210 @@
+"""Everything that Ralph starts, it starts here; and nothing of it is left behind."""
+
+import contextlib
+import functools
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ralph.adapters.executor.capture import capture
+from ralph.adapters.executor.farewell import has_pidfd
+from ralph.adapters.executor.log import Log
+from ralph.adapters.executor.loop import TICK_S, Loop
+from ralph.adapters.executor.running import Patience, Running
+from ralph.adapters.executor.starting import NotStarted, start
+from ralph.adapters.executor.stopping import signal_group
+from ralph.adapters.executor.sweep import MARKER, Sweeper, Traces
+from ralph.core.ending import Exit
+from ralph.ports.clock import Clock
+from ralph.ports.executor import Captured, Command, Listener, Timeouts
+
+
+class Processes:
+    """An `Executor`: one single-threaded loop over pipes, exits, timers and watched files.
+
+    While a child runs, dead orphans are reaped: whoever starts processes in this program by other
+    means should do so before, or ask for their exit codes elsewhere.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        stop_grace_s: float = 3.0,
+        drain_s: float = 0.5,
+        sweep_grace_s: float = 0.5,
+    ) -> None:
+        self._clock = clock
+        self._patience = Patience(stop_s=stop_grace_s, drain_s=drain_s)
+        self._sweep_grace_s = sweep_grace_s
+        self._current: tuple[int, Traces] | None = None
+        self._unkillable: list[subprocess.Popen[bytes]] = []
+
+    # Made on first use: many commands only capture a little git.
+    @functools.cached_property
+    def _loop(self) -> Loop:
+        return Loop()
+
+    @functools.cached_property
+    def _sweeper(self) -> Sweeper:
+        if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+            # Inherited from a careless parent; it would make every exit code 0.
+            with contextlib.suppress(ValueError):
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        return Sweeper(self._sweep_grace_s)
+
+    def run(
+        self,
+        command: Command,
+        *,
+        log: str,
+        timeouts: Timeouts,
+        listener: Listener,
+        line_limit: int = 64 * 1024,
+    ) -> Exit:
+        """Run to the end, in a process group of its own, output appended to the file `log`."""
+        began = self._clock.monotonic()
+        value = command.env.get(MARKER)
+        traces = self._sweeper.before(f"{MARKER}={value}" if value is not None else None)
+        file = Log(log)
+        try:
+            child = start(command.argv, cwd=command.cwd, env=command.env, stdin=bool(command.stdin))
+        except NotStarted as error:
+            file.write(f"ralph: {error}\n".encode("utf-8", "replace"))
+            file.close()
+            return Exit(error=str(error), duration_s=self._clock.monotonic() - began)
+        self._current = (child.pid, traces)
+
+        def chores() -> None:
+            file.mend()
+            self._sweeper.reap_orphans(child.pid, traces)
+
+        running = Running(
+            child,
+            loop=self._loop,
+            clock=self._clock,
+            log=file,
+            listener=listener,
+            timeouts=timeouts,
+            stdin=command.stdin,
+            line_limit=line_limit,
+            patience=self._patience,
+            chores=chores,
+        )
+        try:
+            with self._hearing_children():
+                running.until_end()
+            swept = self._sweeper.after(child.pid, traces)
+            running.pipes.drain()
+        except BaseException:
+            # Whatever broke on our side, the child must not outlive it.
+            running.kill()
+            self._sweeper.after(child.pid, traces)
+            raise
+        finally:
+            self._current = None
+            running.close()
+            file.close()
+        notes = [file.trouble, self._unkillable_note(child)]
+        return Exit(
+            code=-signal.SIGKILL if child.poll() is None else child.returncode,
+            stop=running.stop,
+            duration_s=self._clock.monotonic() - began,
+            stderr="".join([running.pipes.stderr, *(f"\nralph: {note}" for note in notes if note)]),
+            swept=swept,
+        )
+
+    def _unkillable_note(self, child: subprocess.Popen[bytes]) -> str:
+        if child.poll() is not None:
+            return ""
+        # Kept, so that it can still be reaped one day.
+        self._unkillable.append(child)
+        return f"process {child.pid} could not be ended"
+
+    @contextlib.contextmanager
+    def _hearing_children(self) -> Iterator[None]:
+        """Where no file tells of a child's end, its signal wakes the loop."""
+        try:
+            old = None if has_pidfd() else signal.signal(signal.SIGCHLD, lambda *_: None)
+        except ValueError:
+            # Not the main thread: the tick will notice.
+            old = None
+        if old is None:
+            yield
+            return
+        old_fd = signal.set_wakeup_fd(self._loop.wake_fd, warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(old_fd)
+            signal.signal(signal.SIGCHLD, old)
+
+    def capture(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout_s: float = 120.0,
+    ) -> Captured:
+        """Run a short command of our own (git) and return what it printed."""
+        return capture(
+            argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s, started=self._captured
+        )
+
+    def _captured(self, pid: int) -> None:
+        if self._current is not None:
+            # A daemon of ours, left by git during a session, is not the session's.
+            self._current[1].sessions.add(pid)
+
+    def watch(self, fd: int, ready: Callable[[], None]) -> None:
+        """Call `ready` whenever `fd` can be read, while anything runs or sleeps."""
+        self._loop.add_reader(fd, ready)
+
+    def unwatch(self, fd: int) -> None:
+        """Forget `fd`."""
+        self._loop.remove(fd)
+
+    def sleep(self, seconds: float, tick: Callable[[], bool]) -> None:
+        """Wait, serving watched files; `tick` is called at least twice a second, True ends it."""
+        now = self._clock.monotonic()
+        until = now + seconds
+        next_tick = now
+        woken = False
+        while True:
+            if woken or now >= next_tick:
+                if tick():
+                    return
+                next_tick = now + TICK_S
+            if now >= until:
+                return
+            woken = self._loop.turn(min(until, next_tick) - now)
+            now = self._clock.monotonic()
+
+    def sweep(self, marker: str) -> int:
+        """End every process whose environment holds `marker` (`NAME=value`); return how many."""
+        return self._sweeper.marked(marker)
+
+    @property
+    def wake_fd(self) -> int:
+        """For signals: a byte written here wakes the loop."""
+        return self._loop.wake_fd
+
+    def kill_now(self) -> None:
+        """End the current child and all that is its own, without asking or waiting."""
+        if self._current is None:
+            return
+        child, traces = self._current
+        left = self._sweeper.left_by(child, traces)
+        signal_group(child, signal.SIGKILL)
+        for process in left:
+            with contextlib.suppress(OSError):
+                os.kill(process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Give the loop's files back."""
+        loop = self.__dict__.pop("_loop", None)
+        if loop is not None:
+            loop.close()

@@ -1,0 +1,207 @@
+"""Who works on what: handing out, keeping and settling tasks."""
+
+from collections.abc import Sequence
+
+from ralph.adapters.store.database import Row
+from ralph.adapters.store.graph import GraphPart
+from ralph.adapters.store.part import reading, whole
+from ralph.adapters.store.queries import Queries
+from ralph.adapters.store.rows import STATUSES, as_json, owner_of, snapshot_of, task_of
+from ralph.adapters.store.view import SqlView
+from ralph.core.errors import ClaimLost
+from ralph.core.events import Event
+from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.moment import epoch
+from ralph.core.moved import event_of
+from ralph.core.order import Schedule
+from ralph.core.snapshot import Snapshot
+from ralph.core.target import Everything, OneFeature, Subtree, Target
+from ralph.core.task import Task
+from ralph.core.transitions import Accepted, Claimed, Postponed, Released, Transition
+from ralph.ports.store import Claim, Counts, Owner, Stale
+
+SQL = Queries("claims")
+
+
+class ClaimsPart(GraphPart):
+    """`Claims` on the tables `tasks` and `workers`."""
+
+    # Handing out
+
+    @reading
+    def next_ready(self, target: Target, schedule: Schedule) -> Task | None:
+        """The task that a claim would get."""
+        row = self.db.row(SQL.peek % _next(target, schedule), _about(target))
+        return None if row is None else task_of(row)
+
+    @whole
+    def claim(
+        self, worker: WorkerId, run: RunId | None, target: Target, schedule: Schedule
+    ) -> Claim | None:
+        """Hand one ready task to one worker, never the same task to two."""
+        values = _about(target) | {"worker": worker, "now": self.now()}
+        row = self.db.row(SQL.claim % _next(target, schedule), values)
+        return None if row is None else self._handed(task_of(row), worker, run)
+
+    @whole
+    def take_over(self, task: TaskId, attempt: int, worker: WorkerId) -> Claim:
+        """Continue a dead worker's attempt under the same number. ClaimLost if it moved on."""
+        values = {"id": task, "attempt": attempt, "worker": worker, "now": self.now()}
+        row = self.db.row(SQL.take_over, values)
+        if row is None:
+            raise ClaimLost(f"attempt {attempt} of task {task} is over")
+        return self._handed(task_of(row), worker, None)
+
+    def _handed(self, task: Task, worker: WorkerId, run: RunId | None) -> Claim:
+        self.emit(event_of(task, Claimed(worker)), run)
+        self.db.execute(SQL.seen, {"id": worker, "now": task.updated_at})
+        return Claim(task=task, worker=worker, attempt=task.attempt)
+
+    # Leases
+
+    @whole
+    def join(self, worker: WorkerId, run: RunId, owner: Owner, lease_s: float) -> None:
+        """Make a worker known, before its first claim."""
+        self.db.execute(
+            SQL.join,
+            {
+                "id": worker,
+                "run_id": run,
+                "host": owner.host,
+                "boot_id": owner.boot_id,
+                "pid_namespace": owner.pid_namespace,
+                "pid": owner.pid,
+                "pid_start": owner.pid_start,
+                "now": self.now(),
+                "lease_s": lease_s,
+            },
+        )
+
+    @whole
+    def heartbeat(self, worker: WorkerId, lease_s: float) -> None:
+        """Renew the lease on everything the worker holds."""
+        self.db.execute(SQL.heartbeat, {"id": worker, "lease_s": lease_s, "now": self.now()})
+
+    @reading
+    def holds(self, claim: Claim) -> bool:
+        """Is the claim still this worker's, at this attempt?"""
+        return self.db.row(SQL.claimed, _fence(claim)) is not None
+
+    def require(self, claim: Claim) -> Row:
+        """The row of a claimed task; ClaimLost if the claim is gone."""
+        row = self.db.row(SQL.claimed, _fence(claim))
+        if row is None:
+            raise ClaimLost(f"task {claim.task.id} is no longer held by {claim.worker}")
+        return row
+
+    @reading
+    def stale(self, me: WorkerId) -> list[Stale]:
+        """Claims of others, with what is needed to judge whether their owners live."""
+        return [
+            Stale(
+                task=task_of(row[7:]),
+                owner=owner_of(row[:5]),
+                # One who never joined has no lease at all.
+                expired=row[5] is None or epoch(row[5]) + row[6] <= self.clock.now(),
+            )
+            for row in self.db.rows(SQL.claims_of_others, {"me": me})
+        ]
+
+    # Settling
+
+    @whole
+    def settle(
+        self,
+        claim: Claim,
+        transition: Transition,
+        *,
+        message: str,
+        fail_fast: bool,
+        run: RunId | None = None,
+        events: Sequence[Event] = (),
+    ) -> Task:
+        """State change, log line, events and the session's last mark, at once; then what follows
+        for parents and dependents. Fenced by worker and attempt: ClaimLost if it is not ours."""
+        *columns, open_children = self.require(claim)
+        if isinstance(transition, Accepted) and open_children:
+            transition = Released("its subtasks are still open")
+        for event in events:
+            self.emit(event, run)
+        if message:
+            self.note(claim.task.id, message)
+        view = SqlView(self.db)
+        view.put(task_of(tuple(columns)))
+        step = iter([(claim.task.id, transition)])
+        self.carry_out(view, step, fail_fast=fail_fast, run=run)
+        if not isinstance(transition, Postponed):
+            self.db.execute(SQL.settle_sessions, {"id": claim.task.id})
+        return self.task(claim.task.id)
+
+    @reading
+    def base(self, task: TaskId) -> Snapshot | None:
+        """The checkout as it was when the task was first claimed since it was last settled."""
+        return snapshot_of(self.db.value(SQL.base, {"id": task}))
+
+    def remember_base(self, task: TaskId, base: Snapshot | None) -> None:
+        """Keep the checkout that a task begins with, if it has not begun before."""
+        self.db.execute(SQL.remember_base, {"id": task, "base": as_json(base)})
+
+    @whole
+    def forget_base(self, task: TaskId) -> None:
+        """Its work was taken out of the checkout: the next attempt starts afresh."""
+        self.db.execute(SQL.forget_base, {"id": task})
+
+    # Counting
+
+    @reading
+    def counts(self, target: Target) -> Counts:
+        """Tasks by status, within a target."""
+        found = self.db.rows(SQL.counts % _scope(target), _about(target))
+        return Counts(**{STATUSES[status].value: count for status, count in found})
+
+    @reading
+    def has_tasks(self, target: Target) -> bool:
+        """Is there any task?"""
+        return bool(self.db.value(SQL.has_tasks % _scope(target), _about(target)))
+
+    @reading
+    def has_open(self, target: Target) -> bool:
+        """Is anything not settled?"""
+        return bool(self.db.value(SQL.has_open % _scope(target), _about(target)))
+
+    @reading
+    def in_progress(self, target: Target) -> int:
+        """How many tasks are in somebody's hands?"""
+        return int(self.db.value(SQL.in_progress % _scope(target), _about(target)))
+
+
+def _fence(claim: Claim) -> dict[str, object]:
+    return {"id": claim.task.id, "worker": claim.worker, "attempt": claim.attempt}
+
+
+def _next(target: Target, schedule: Schedule) -> str:
+    match schedule:
+        case Schedule.PRIORITY:
+            return SQL.next_by_priority % _scope(target)
+        case Schedule.CRITICAL_PATH:
+            return SQL.next_by_chain % _scope(target)
+
+
+def _scope(target: Target) -> str:
+    match target:
+        case Everything():
+            return SQL.of_all
+        case OneFeature():
+            return SQL.of_feature
+        case Subtree():
+            return SQL.below_task
+
+
+def _about(target: Target) -> dict[str, object]:
+    match target:
+        case Everything():
+            return {}
+        case OneFeature(feature=feature):
+            return {"feature": feature}
+        case Subtree(task):
+            return {"root": task}

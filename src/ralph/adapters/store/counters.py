@@ -1,0 +1,91 @@
+"""The counters that keep readiness: whoever changes a status or an edge says so here.
+
+A task is ready when it is pending, has no unmet blocker and no child, and nothing above it holds
+it back. All of that stands in its row, so the next task costs the same among a million.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from ralph.adapters.store.batch import HOLDING, weight
+from ralph.adapters.store.database import Database, Row
+from ralph.adapters.store.queries import Queries
+from ralph.adapters.store.rows import as_json
+from ralph.core.ids import TaskId
+from ralph.core.task import Status, Task
+
+SQL = Queries("counters")
+
+
+def moved(db: Database, before: Task, after: Task) -> None:
+    """A task has another status."""
+    done = (after.status is Status.DONE) - (before.status is Status.DONE)
+    failed = (after.status is Status.FAILED) - (before.status is Status.FAILED)
+    if after.parent_id is not None and (done or failed):
+        _family(db, after.parent_id, 0, -done, failed)
+    # All of these flip the same way: nothing is both freed and held back by one step.
+    holders = _met(db, after.id, done) if done else []
+    if (before.status in HOLDING) != (after.status in HOLDING):
+        holders.append(after.id)
+    rehold(db, holders)
+
+
+def _met(db: Database, blocker: TaskId, done: int) -> list[TaskId]:
+    """Count a blocker as done (1) or no longer done (-1) for all that wait for it."""
+    return _turned(db.rows(SQL.dependents_of, {"id": blocker, "change": -done}), -done)
+
+
+def _turned(counted: list[Row], change: int) -> list[TaskId]:
+    """The parents among these that now wait for nothing any more, or for the first time."""
+    edge = 0 if change < 0 else 1
+    return [task for task, unmet, children in counted if children and unmet == edge]
+
+
+def _family(db: Database, parent: TaskId, children: int, not_done: int, failed: int) -> None:
+    values = {"parent": parent, "children": children, "open": not_done, "failed": failed}
+    db.execute(SQL.parent_of, values)
+
+
+def joined(db: Database, parent: TaskId, children: Sequence[Status]) -> None:
+    """A parent got children with these statuses."""
+    _family(db, parent, len(children), *weight(children))
+
+
+def left(db: Database, parent: TaskId, child: Status) -> None:
+    """A parent lost a child."""
+    not_done, failed = weight([child])
+    _family(db, parent, -1, -not_done, -failed)
+
+
+def linked(db: Database, blocker: Task, blocked: TaskId, change: int) -> None:
+    """An edge came (1) or went (-1)."""
+    if blocker.status is not Status.DONE:
+        counted = db.rows(SQL.blocked_by_one, {"id": blocked, "change": change})
+        rehold(db, _turned(counted, change))
+
+
+def rehold(db: Database, holders: Iterable[TaskId]) -> None:
+    """Some tasks may have begun, or ceased, to hold back what is below them."""
+    listed = list(holders)
+    if listed:
+        db.execute(SQL.rehold, {"ids": as_json(listed)})
+
+
+def recount(db: Database, tasks: Iterable[TaskId]) -> None:
+    """Count everything about some tasks anew, except whether they are held back."""
+    db.execute(SQL.recount, {"ids": as_json(list(tasks))})
+
+
+def mend(db: Database) -> list[str]:
+    """Recount everything; put right what is wrong and tell it, one line each."""
+    said = []
+    wrong = db.rows(SQL.miscounted)
+    for task, *pairs in wrong:
+        names = ("unmet", "children", "open_children", "failed_children")
+        for name, kept, true in zip(names, pairs[::2], pairs[1::2], strict=True):
+            if kept != true:
+                said.append(f"task {task} has {name} {kept}, but it is {true}")
+    recount(db, [row[0] for row in wrong])
+    misheld = db.rows(SQL.misheld)
+    said += [f"task {task} is {'not ' * (1 - held)}held back, wrongly" for task, held in misheld]
+    db.execute(SQL.flip_held, {"ids": as_json([row[0] for row in misheld])})
+    return said

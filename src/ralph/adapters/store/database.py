@@ -1,0 +1,225 @@
+"""One connection to one file, and the rules by which it is used: whole transactions, a reserve for
+a full disk, a way back for a removed folder."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from ralph.adapters.store.migrations import migrate
+from ralph.adapters.store.trouble import code, explained
+from ralph.core.errors import CannotWrite, Missing, Unavailable
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Values = Sequence[Any] | Mapping[str, Any]
+
+OLDEST: Final = (3, 38)
+"""RETURNING came with 3.35; json_each is always there since 3.38."""
+RESERVE_BYTES: Final = 256 * 1024
+"""Enough to record how a run ended; not enough to be missed."""
+
+
+class Database:
+    """A SQLite file in WAL mode."""
+
+    def __init__(self, path: str, *, relaxed: bool, must_exist: bool, timeout_s: float) -> None:
+        if sqlite3.sqlite_version_info < OLDEST:
+            raise Unavailable(f"SQLite {sqlite3.sqlite_version} is too old, 3.38 is needed")
+        if must_exist and not os.path.exists(path):
+            raise Missing(f"there is no database {path}", hint="`ralph init` makes one")
+        self.path = os.path.abspath(path)
+        self.is_full = False
+        self._relaxed = relaxed
+        self._timeout_s = timeout_s
+        self._connection = self._opened()
+        self._inode = _inode(self.path)
+
+    # Opening and closing
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        except OSError as error:
+            raise CannotWrite(f"folder of {self.path} cannot be made: {error.strerror}") from error
+        try:
+            connection = sqlite3.connect(
+                self.path, timeout=self._timeout_s, isolation_level=None, cached_statements=256
+            )
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.Error as error:
+            raise explained(error, self.path) or error from error
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA synchronous = {'NORMAL' if self._relaxed else 'FULL'}")
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                # Two processes that create one database get in each other's way here, and
+                # SQLite does not wait as it does everywhere else.
+                if code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        migrate(connection, self.path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    # Statements
+
+    def execute(self, sql: str, values: Values = ()) -> sqlite3.Cursor:
+        """Run one statement."""
+        return self._connection.execute(sql, values)
+
+    def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
+        """Run one statement for each row."""
+        self._connection.executemany(sql, rows)
+
+    def rows(self, sql: str, values: Values = ()) -> list[Row]:
+        """All rows. What a statement returns is always fetched to its end: a half-read
+        RETURNING would keep the transaction from committing."""
+        return self._connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Values = ()) -> Row | None:
+        """The only row, or None."""
+        found = self._connection.execute(sql, values).fetchall()
+        return found[0] if found else None
+
+    def value(self, sql: str, values: Values = ()) -> Any:
+        """The first column of the first row; None without one."""
+        found = self.row(sql, values)
+        return found[0] if found else None
+
+    # Transactions
+
+    def read(self, work: Callable[[], T]) -> T:
+        """Look something up."""
+        if self._connection.in_transaction:
+            return work()
+        try:
+            return work()
+        except sqlite3.Error as error:
+            raise explained(error, self.path) or error from error
+
+    def write(self, work: Callable[[], T]) -> T:
+        """Do all of `work` or nothing of it. It may be called twice, so it must not use anything
+        up: on a full disk the reserve is given away and the work tried once more.
+        """
+        if self._connection.in_transaction:
+            return work()
+        try:
+            try:
+                return self._whole(work)
+            except sqlite3.Error as error:
+                if code(error) != sqlite3.SQLITE_FULL or not self._give_reserve_away():
+                    raise
+                done = self._whole(work)
+                self.is_full = True
+                return done
+        except sqlite3.Error as error:
+            raise explained(error, self.path) or error from error
+
+    def _whole(self, work: Callable[[], T]) -> T:
+        # IMMEDIATE: a transaction that reads first and wants to write later may find that it
+        # cannot, and would have to start again.
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = work()
+            self._connection.execute("COMMIT")
+        except BaseException:
+            # A full disk may have rolled it back already.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        return done
+
+    # A full disk
+
+    def keep_reserve(self) -> None:
+        """Set some bytes aside, so that a run on a full disk can still record its end."""
+        try:
+            with open(self._reserve, "wb") as handle:
+                # Random, since some file systems store zeros as nothing.
+                handle.write(os.urandom(RESERVE_BYTES))
+                os.fsync(handle.fileno())
+        except OSError as error:
+            raise CannotWrite(
+                f"{self._reserve} cannot be written: {error.strerror}",
+                hint="a run needs a little space for its own records",
+            ) from error
+
+    @property
+    def _reserve(self) -> str:
+        return f"{self.path}.reserve"
+
+    def _give_reserve_away(self) -> bool:
+        try:
+            os.unlink(self._reserve)
+        except OSError:
+            return False
+        return True
+
+    # A removed folder
+
+    def restore_if_removed(self) -> bool:
+        """Write the database again if its file is gone. True if that was needed.
+
+        The file lives on, without a name, as long as somebody has it open. If there is another
+        file by now, a colleague was quicker, or a person began anew: then that one counts.
+        """
+        if _inode(self.path) == self._inode:
+            return False
+        if _inode(self.path) is None:
+            self._write_copy()
+        # Closed before the new one is opened: they would share the names of their WAL files.
+        self._connection.close()
+        self._connection = self._opened()
+        self._inode = _inode(self.path)
+        return True
+
+    def _write_copy(self) -> None:
+        partial = f"{self.path}.restored-{os.getpid()}"
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            copy = sqlite3.connect(partial)
+            try:
+                self._connection.backup(copy)
+            finally:
+                copy.close()
+            _put_in_place(partial, self.path)
+        except sqlite3.Error as error:
+            raise explained(error, self.path) or error from error
+        except OSError as error:
+            raise CannotWrite(f"{self.path} cannot be restored: {error.strerror}") from error
+
+
+def _inode(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _put_in_place(file: str, path: str) -> None:
+    # Unlike a rename, a link never replaces what a colleague has just put there.
+    try:
+        os.link(file, path)
+    except FileExistsError:
+        pass
+    except OSError:
+        # Some file systems have no links; there the risk is taken.
+        os.rename(file, path)
+        return
+    os.unlink(file)

@@ -1,0 +1,143 @@
+"""Changing the graph: edges, parents, deletions. Adding tasks has a file of its own."""
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ralph.adapters.store import counters
+from ralph.adapters.store.adding import AddingPart
+from ralph.adapters.store.part import whole
+from ralph.adapters.store.queries import Queries
+from ralph.adapters.store.rows import as_json
+from ralph.adapters.store.view import SqlView
+from ralph.core.errors import CycleRefused
+from ralph.core.events import EdgeAdded, EdgeRemoved, TaskDeleted, TaskEdited
+from ralph.core.graph import closes_cycle, parent_closes_cycle, regrouped, rewired
+from ralph.core.ids import TaskId
+from ralph.core.task import Edit, Task
+
+SQL = Queries("graph")
+
+
+class GraphPart(AddingPart):
+    """`Graph` on the tables `tasks` and `dependencies`."""
+
+    # Edges
+
+    @whole
+    def link(self, blocker: TaskId, blocked: TaskId) -> None:
+        """Add an edge; adding it twice is adding it once. CycleRefused where it must be."""
+        view = SqlView(self.db)
+        first, second = view.node(blocker), view.node(blocked)
+        edge = {"blocker": blocker, "blocked": blocked}
+        if self.db.row(SQL.edge, edge) is not None:
+            return
+        if closes_cycle(view, blocker, blocked):
+            raise CycleRefused(f"task {blocked} would wait for itself by way of {blocker}")
+        self.db.execute(SQL.insert_edge, (blocker, blocked))
+        counters.linked(self.db, first, second.id, 1)
+        self.emit(EdgeAdded(blocker_id=blocker, blocked_id=blocked))
+        self._rewired(blocked)
+
+    @whole
+    def unlink(self, blocker: TaskId, blocked: TaskId) -> bool:
+        """Remove an edge. False if there was none."""
+        edge = {"blocker": blocker, "blocked": blocked}
+        if self.db.row(SQL.edge, edge) is None:
+            return False
+        self.db.execute(SQL.remove_edge, edge)
+        counters.linked(self.db, self.task(blocker), blocked, -1)
+        self.emit(EdgeRemoved(blocker_id=blocker, blocked_id=blocked))
+        self._rewired(blocked)
+        return True
+
+    def _rewired(self, *tasks: TaskId) -> None:
+        """See what follows for tasks whose blockers have changed."""
+        self.graph_changed()
+        # What follows is looked for in all that waits for them, which may be nearly everything;
+        # where nothing is stuck there is nothing to find.
+        if self.db.value(SQL.any_stuck):
+            for task in tasks:
+                view = SqlView(self.db)
+                self.carry_out(view, rewired(view, task))
+
+    def _regrouped(self, *parents: TaskId | None) -> None:
+        """See what follows for parents whose children have changed."""
+        self.graph_changed()
+        for parent in parents:
+            if parent is not None:
+                view = SqlView(self.db)
+                self.carry_out(view, regrouped(view, parent))
+
+    # Tasks
+
+    @whole
+    def edit_task(self, task: TaskId, edit: Edit) -> Task:
+        """Change what a person may change about a task."""
+        old = self.task(task)
+        changed = changes(edit)
+        new = replace(old, **changed)
+        if new.parent_id != old.parent_id:
+            self._move_under(old, new.parent_id)
+        if "feature_id" in changed:
+            (new,) = self.placed([new], self._known([new], []))
+            # Without a feature it takes its parent's: the journal tells what came of it.
+            edit = replace(edit, feature_id=new.feature_id)
+        self.db.execute(
+            SQL.edit,
+            {
+                "id": task,
+                "title": new.title,
+                "description": new.description,
+                "priority": new.priority,
+                "max_retries": new.max_retries,
+                "feature_id": new.feature_id,
+                "task_type": new.task_type.value,
+                "needs_change": new.needs_change,
+                "now": self.now(),
+            },
+        )
+        self.emit(TaskEdited(task_id=task, edit=edit))
+        if new.parent_id != old.parent_id:
+            self._regrouped(old.parent_id, new.parent_id)
+            self._rewired(task)
+        return self.task(task)
+
+    def _move_under(self, task: Task, parent: TaskId | None) -> None:
+        # Judged without the old parent: its edges no longer hold.
+        self.db.execute(SQL.orphan, {"id": task.id})
+        if task.parent_id is not None:
+            counters.left(self.db, task.parent_id, task.status)
+        if parent is not None:
+            self.task(parent)
+            if parent_closes_cycle(SqlView(self.db), task.id, parent):
+                raise CycleRefused(f"task {task.id} under {parent} would wait for itself")
+            self.db.execute(SQL.adopt, {"id": task.id, "parent": parent})
+            counters.joined(self.db, parent, [task.status])
+        counters.rehold(self.db, [task.id])
+
+    @whole
+    def delete_task(self, task: TaskId) -> list[TaskId]:
+        """Delete it, everything below it and their edges; return what went."""
+        top = self.task(task)
+        gone = self.below(task)
+        listed = {"ids": as_json(gone)}
+        freed = [row[0] for row in self.db.rows(SQL.waiting_outside, listed)]
+        titles: dict[TaskId, str] = dict(self.db.rows(SQL.titles, listed))
+        self.db.execute(SQL.delete_guidance, listed)
+        self.db.execute(SQL.delete_tasks, listed)
+        if top.parent_id is not None:
+            counters.left(self.db, top.parent_id, top.status)
+        counters.recount(self.db, freed)
+        counters.rehold(self.db, freed)
+        self.emit_all(TaskDeleted(task_id=one, title=titles[one]) for one in reversed(gone))
+        self._regrouped(top.parent_id)
+        self._rewired(*freed)
+        return gone
+
+
+def changes(edit: Edit) -> dict[str, Any]:
+    """What is set in an edit."""
+    values = {name: getattr(edit, name) for name in edit.__struct_fields__}
+    return {name: value for name, value in values.items() if value is not msgspec.UNSET}

@@ -1,0 +1,184 @@
+"""Runs, sessions, and what people say to them."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ralph.adapters.store.database import Values
+from ralph.adapters.store.part import reading, whole
+from ralph.adapters.store.queries import Queries
+from ralph.adapters.store.ranking import RankingPart
+from ralph.adapters.store.rows import as_json, owner_of, row_of, run_of, session_of
+from ralph.core.errors import Missing
+from ralph.core.events import ControlSent, Event, GuidanceGiven
+from ralph.core.gates import GateResult
+from ralph.core.ids import RunId, SessionId, TaskId, session_id
+from ralph.core.outcome import Outcome
+from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
+
+SQL = Queries("history")
+
+
+class HistoryPart(RankingPart):
+    """`History` on the tables `runs`, `sessions`, `guidance` and `controls`."""
+
+    # Runs
+
+    @whole
+    def start_run(self, run: Run, owner: Owner, lease_s: float, event: Event) -> None:
+        """Record the run, its worker and its first event."""
+        self.db.execute(
+            SQL.start_run,
+            {
+                "id": run.id,
+                "worker": run.worker,
+                "target": run.target,
+                "agent": run.agent,
+                "checkout": run.checkout,
+                "started_at": run.started_at,
+                "reason": run.reason,
+                "baseline": as_json(run.baseline),
+            },
+        )
+        self.join(run.worker, run.id, owner, lease_s)
+        self.emit(event, run.id)
+
+    @whole
+    def end_run(self, run: RunId, outcome: Outcome, reason: str, event: Event) -> None:
+        """Record how it ended."""
+        values = {"id": run, "outcome": outcome.value, "reason": reason, "now": self.now()}
+        self._must_hit(SQL.end_run, values, f"run {run}")
+        self.emit(event, run)
+
+    @whole
+    def save_baseline(self, run: RunId, results: tuple[GateResult, ...]) -> None:
+        """Keep what the gates said before anybody worked."""
+        self._must_hit(SQL.save_baseline, {"id": run, "baseline": as_json(results)}, f"run {run}")
+
+    def _must_hit(self, sql: str, values: Values, what: str) -> None:
+        if self.db.execute(sql, values).rowcount == 0:
+            raise Missing(f"there is no {what}")
+
+    @reading
+    def runs(self, limit: int = 20) -> list[Run]:
+        """Newest first."""
+        return [run_of(row) for row in self.db.rows(SQL.runs, {"limit": limit or -1})]
+
+    @reading
+    def run(self, run: RunId) -> Run | None:
+        """The run of that id."""
+        row = self.db.row(SQL.run, {"id": run})
+        return None if row is None else run_of(row)
+
+    @reading
+    def live_runs(self) -> list[tuple[Run, Owner]]:
+        """Runs that have not ended, with their owners."""
+        found = ((run_of(row[5:]), owner_of(row[:5])) for row in self.db.rows(SQL.live_runs))
+        return [(run, owner) for run, owner in found if owner is not None]
+
+    # Sessions
+
+    @whole
+    def start_session(self, session: Session, claim: Claim, event: Event) -> None:
+        """Record it, and the task's base if it has none. ClaimLost if the claim is gone."""
+        self.require(claim)
+        self.db.execute(SQL.save_session, row_of(session))
+        self.remember_base(session.task_id, session.before)
+        self.emit(event, session.run_id)
+
+    @whole
+    def end_session(self, session: Session, event: Event) -> None:
+        """Mark it ended: final message, ending, changes and cost, durably."""
+        if self.session(session.task_id, session.attempt) is None:
+            raise Missing(f"there is no session {session.id}")
+        ended = replace(session, mark=Mark.ENDED, ended_at=session.ended_at or self.now())
+        # A claim made over the socket, while the caller's copy grew old, is kept.
+        self.db.execute(SQL.save_session, row_of(ended))
+        self.emit(event, session.run_id)
+
+    @whole
+    def mark_session(
+        self, session: SessionId, mark: Mark, gates: tuple[GateResult, ...] | None = None
+    ) -> None:
+        """Record how far an attempt has come."""
+        values = {"id": session, "mark": mark.value, "gates": as_json(gates)}
+        self._must_hit(SQL.mark_session, values, f"session {session}")
+
+    @whole
+    def tell(self, session: SessionId, told: str) -> None:
+        """Record a claim that the session makes over its socket."""
+        self._must_hit(SQL.tell, {"id": session, "told": told}, f"session {session}")
+
+    @reading
+    def session(self, task: TaskId, attempt: int) -> Session | None:
+        """The session of one attempt."""
+        row = self.db.row(SQL.session, {"id": session_id(task, attempt)})
+        return None if row is None else session_of(row)
+
+    @reading
+    def sessions(
+        self, *, task: TaskId | None = None, run: RunId | None = None, limit: int = 0
+    ) -> list[Session]:
+        """Oldest first; with a limit the newest of them."""
+        asked = [
+            condition
+            for condition, wanted in ((SQL.of_task, task), (SQL.of_run, run))
+            if wanted is not None
+        ]
+        sql = SQL.sessions % (" AND ".join(asked) or "true")
+        rows = self.db.rows(sql, {"task": task, "run": run, "limit": limit or -1})
+        return [session_of(row) for row in reversed(rows)]
+
+    @reading
+    def left_in(self, checkout: str) -> Session | None:
+        """The newest session in this checkout whose task has a base and is nobody's now: its work
+        lies there, unfinished."""
+        row = self.db.row(SQL.left_in, {"checkout": checkout})
+        return None if row is None else session_of(row)
+
+    # People
+
+    @whole
+    def inject(self, text: str, task: TaskId | None) -> None:
+        """Say something to a task's next session, or to whichever comes next."""
+        if task is not None:
+            self.task(task)
+        self.db.execute(SQL.inject, {"task": task, "text": text, "now": self.now()})
+        self.emit(GuidanceGiven(text=text, task_id=task))
+
+    @reading
+    def guidance(self, task: TaskId) -> list[tuple[int, str]]:
+        """What waits for this task's next brief."""
+        return [(number, text) for number, text in self.db.rows(SQL.guidance, {"task": task})]
+
+    def delivered(self, ids: Iterable[int], event: Event) -> None:
+        """Record that it is in a brief."""
+        self._delivered(list(ids), event)
+
+    @whole
+    def _delivered(self, ids: list[int], event: Event) -> None:
+        self.db.execute(SQL.delivered, {"ids": as_json(ids), "now": self.now()})
+        self.emit(event)
+
+    @whole
+    def send(self, run: RunId, word: Word, task: TaskId | None = None) -> None:
+        """Ask something of a running loop."""
+        values = {"run": run, "word": word.value, "task": task, "now": self.now()}
+        self.db.execute(SQL.send, values)
+        self.emit(ControlSent(word=word.value, task_id=task), run)
+
+    def take_controls(self, run: RunId) -> list[Control]:
+        """What was asked since the last look; each is handed out once."""
+        return self._take_controls(run) if self._any_controls(run) else []
+
+    @reading
+    def _any_controls(self, run: RunId) -> bool:
+        return bool(self.db.value(SQL.any_controls, {"run": run}))
+
+    @whole
+    def _take_controls(self, run: RunId) -> list[Control]:
+        taken = self.db.rows(SQL.take_controls, {"run": run, "now": self.now()})
+        return [
+            Control(id=number, word=Word(word), task_id=task)
+            for number, word, task in sorted(taken)
+        ]

@@ -1,0 +1,74 @@
+"""From whatever version a database has to the newest: numbered files, each run once."""
+
+import os
+import sqlite3
+
+from ralph.core.errors import UnusableData
+
+FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
+
+
+def migrate(connection: sqlite3.Connection, path: str, folder: str = FOLDER) -> None:
+    """Bring the database up to date, after a backup copy if it holds anything.
+
+    A newer one is refused: what this Ralph does not know it would damage.
+    """
+    steps = sorted(os.listdir(folder))
+    if version(connection) == len(steps):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Asked again: another process may have migrated it while we waited for the lock.
+        found = version(connection)
+        _check(connection, path, found, len(steps))
+        if 0 < found < len(steps):
+            _back_up(path, found)
+        for step in steps[found:]:
+            for statement in _statements(os.path.join(folder, step)):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """How many migrations the database has seen."""
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return found
+
+
+def _check(connection: sqlite3.Connection, path: str, found: int, known: int) -> None:
+    if found > known:
+        raise UnusableData(
+            f"database {path} has version {found}, but this Ralph knows versions up to {known}",
+            hint="use the newer Ralph that wrote it",
+        )
+    if found == 0 and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+        raise UnusableData(
+            f"database {path} was not written by Ralph", hint="move it out of the way"
+        )
+
+
+def _back_up(path: str, found: int) -> None:
+    # Through a connection of its own: ours holds the write lock, so nothing changes meanwhile.
+    target = f"{path}.backup-v{found}"
+    source, copy = sqlite3.connect(path), sqlite3.connect(f"{target}.partial")
+    try:
+        source.backup(copy)
+    finally:
+        copy.close()
+        source.close()
+    os.replace(f"{target}.partial", target)
+
+
+def _statements(file: str) -> list[str]:
+    with open(file, encoding="utf-8") as handle:
+        statements = [""]
+        for line in handle:
+            statements[-1] += line
+            if sqlite3.complete_statement(statements[-1]):
+                statements.append("")
+    return [statement for statement in statements if statement.strip()]

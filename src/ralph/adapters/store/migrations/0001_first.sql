@@ -1,0 +1,176 @@
+-- The tables that people know (tasks, dependencies, task_logs, features), and what Ralph needs
+-- beside them. Times are ISO 8601 in UTC, so that text order is time order.
+
+PRAGMA application_id = 1380012112; -- "RALP", so that `file` and Ralph know their own
+
+CREATE TABLE features (
+    id         TEXT PRIMARY KEY NOT NULL,
+    name       TEXT NOT NULL UNIQUE,
+    spec_path  TEXT,
+    plan_path  TEXT,
+    status     TEXT NOT NULL DEFAULT 'draft'
+               CHECK (status IN ('draft', 'planned', 'ready', 'running', 'done', 'failed')),
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+);
+
+CREATE TABLE tasks (
+    id                  TEXT PRIMARY KEY NOT NULL,
+    parent_id           TEXT REFERENCES tasks (id),
+    title               TEXT NOT NULL,
+    description         TEXT NOT NULL DEFAULT '',
+    status              TEXT NOT NULL DEFAULT 'pending'
+                        CHECK (status IN ('pending', 'in_progress', 'done', 'blocked', 'failed')),
+    priority            INTEGER NOT NULL DEFAULT 0,
+    created_at          TEXT NOT NULL,
+    updated_at          TEXT NOT NULL,
+    claimed_by          TEXT,
+    feature_id          TEXT REFERENCES features (id),
+    task_type           TEXT NOT NULL DEFAULT 'standalone'
+                        CHECK (task_type IN ('feature', 'standalone')),
+    retry_count         INTEGER NOT NULL DEFAULT 0,
+    max_retries         INTEGER NOT NULL DEFAULT 3,
+    verification_status TEXT
+                        CHECK (verification_status IN ('pending', 'passed', 'failed')),
+    strikes             INTEGER NOT NULL DEFAULT 0,
+    attempt             INTEGER NOT NULL DEFAULT 0, -- numbers claims and only grows
+    alias               TEXT,
+    needs_change        INTEGER NOT NULL DEFAULT 1,
+    reason              TEXT,
+    -- Readiness is kept, not computed; `ralph doctor` recounts all of these.
+    unmet               INTEGER NOT NULL DEFAULT 0, -- blockers that are not done
+    children            INTEGER NOT NULL DEFAULT 0,
+    open_children       INTEGER NOT NULL DEFAULT 0, -- children that are not done
+    failed_children     INTEGER NOT NULL DEFAULT 0,
+    held                INTEGER NOT NULL DEFAULT 0, -- 1: something above it waits, is blocked or failed
+    chain               INTEGER NOT NULL DEFAULT 1, -- tasks on the longest chain that starts here
+    base                TEXT                        -- the checkout at the first claim, as JSON
+);
+
+-- Ready tasks in the order in which they are handed out. The conditions must be repeated to the
+-- letter in `sql/shared.sql`, or the indexes are not used.
+CREATE INDEX tasks_ready ON tasks (priority, created_at, id)
+    WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0;
+CREATE INDEX tasks_ready_feature ON tasks (feature_id, priority, created_at, id)
+    WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0;
+CREATE INDEX tasks_ready_chain ON tasks (chain DESC, priority, created_at, id)
+    WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0;
+CREATE INDEX tasks_ready_feature_chain ON tasks (feature_id, chain DESC, priority, created_at, id)
+    WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0;
+
+-- Counts, "is anything open?" and "what is in progress?" without looking at a single row.
+CREATE INDEX tasks_status ON tasks (status, feature_id);
+-- Children, those that can still run first when read backwards.
+CREATE INDEX tasks_parent ON tasks (parent_id, status) WHERE parent_id IS NOT NULL;
+-- Tasks that somebody began and that are not settled: a handful at any time.
+CREATE INDEX tasks_begun ON tasks (id) WHERE base IS NOT NULL;
+CREATE UNIQUE INDEX tasks_alias ON tasks (alias, ifnull(feature_id, '')) WHERE alias IS NOT NULL;
+
+CREATE TABLE dependencies (
+    blocker_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    blocked_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    PRIMARY KEY (blocker_id, blocked_id),
+    CHECK (blocker_id != blocked_id)
+) WITHOUT ROWID;
+
+CREATE INDEX dependencies_blocked ON dependencies (blocked_id, blocker_id);
+
+CREATE TABLE task_logs (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id   TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    message   TEXT NOT NULL,
+    timestamp TEXT NOT NULL
+);
+
+CREATE INDEX task_logs_task ON task_logs (task_id);
+
+CREATE TABLE runs (
+    id         TEXT PRIMARY KEY NOT NULL,
+    worker     TEXT NOT NULL,
+    target     TEXT NOT NULL,
+    agent      TEXT NOT NULL,
+    checkout   TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    ended_at   TEXT,
+    outcome    TEXT,
+    reason     TEXT NOT NULL DEFAULT '',
+    baseline   TEXT NOT NULL DEFAULT '[]' -- gate results, as JSON
+);
+
+CREATE INDEX runs_live ON runs (started_at) WHERE ended_at IS NULL;
+
+-- A claim is a lease: a dead owner on this host is seen at once, elsewhere at its expiry.
+CREATE TABLE workers (
+    id            TEXT PRIMARY KEY NOT NULL,
+    run_id        TEXT NOT NULL,
+    host          TEXT NOT NULL,
+    boot_id       TEXT NOT NULL,
+    pid_namespace TEXT NOT NULL,
+    pid           INTEGER NOT NULL,
+    pid_start     TEXT NOT NULL,
+    heartbeat_at  TEXT NOT NULL, -- its last sign of life
+    lease_s       REAL NOT NULL  -- how long that is good for
+);
+
+-- No reference to tasks: what was paid for stays on record when its task is deleted.
+CREATE TABLE sessions (
+    id         TEXT PRIMARY KEY NOT NULL, -- task:attempt
+    task_id    TEXT NOT NULL,
+    attempt    INTEGER NOT NULL,
+    run_id     TEXT NOT NULL,
+    worker     TEXT NOT NULL,
+    agent      TEXT NOT NULL,
+    model      TEXT NOT NULL,
+    log        TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    ended_at   TEXT,
+    mark       TEXT NOT NULL
+               CHECK (mark IN ('started', 'ended', 'gated', 'accepted', 'settled')),
+    before     TEXT, -- the checkout when it began, as JSON
+    after      TEXT, -- and when it was over
+    ending     TEXT, -- how it ended, its final message and its cost, as JSON
+    told       TEXT,
+    gates      TEXT NOT NULL DEFAULT '[]',
+    commits    TEXT NOT NULL DEFAULT '[]',
+    duration_s REAL NOT NULL DEFAULT 0
+);
+
+CREATE INDEX sessions_task ON sessions (task_id);
+CREATE INDEX sessions_run ON sessions (run_id);
+
+CREATE TABLE events (
+    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    time    TEXT NOT NULL,
+    run_id  TEXT,
+    task_id TEXT,
+    event   TEXT NOT NULL,
+    data    TEXT NOT NULL -- the whole event, as JSON
+);
+
+CREATE TABLE guidance (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id      TEXT, -- NULL: for whichever task comes next
+    text         TEXT NOT NULL,
+    given_at     TEXT NOT NULL,
+    delivered_at TEXT
+);
+
+CREATE INDEX guidance_waiting ON guidance (task_id) WHERE delivered_at IS NULL;
+
+CREATE TABLE controls (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id   TEXT NOT NULL,
+    word     TEXT NOT NULL,
+    task_id  TEXT,
+    sent_at  TEXT NOT NULL,
+    taken_at TEXT
+);
+
+CREATE INDEX controls_waiting ON controls (run_id) WHERE taken_at IS NULL;
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY NOT NULL,
+    value INTEGER NOT NULL
+) WITHOUT ROWID;
+
+INSERT INTO meta (key, value) VALUES ('graph_version', 0), ('ranked_version', 0);

@@ -1,0 +1,63 @@
+"""What every part of the store stands on: a database, a clock, and the words `whole` and
+`reading`, which say what kind of transaction a method is."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from ralph.adapters.store.database import Database
+from ralph.adapters.store.queries import SHARED
+from ralph.adapters.store.rows import task_of
+from ralph.core.errors import NoSuchTask
+from ralph.core.ids import TaskId
+from ralph.core.moment import iso
+from ralph.core.task import Task
+from ralph.ports.clock import Clock
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Part:
+    """A database and a clock."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self.db = database
+        self.clock = clock
+
+    def now(self) -> str:
+        """The moment, as it is stored."""
+        return iso(self.clock.now())
+
+    def task(self, task: TaskId) -> Task:
+        """The task of that id, or NoSuchTask."""
+        row = self.db.row(SHARED.one_task, {"id": task})
+        if row is None:
+            raise NoSuchTask(f"there is no task {task}")
+        return task_of(row)
+
+
+S = TypeVar("S", bound=Part)
+
+
+def whole(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """The method is one whole transaction, or a piece of the one it is called in.
+
+    It may be run twice (see `Database.write`), so it must not use up its arguments.
+    """
+
+    @wraps(method)
+    def transaction(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.db.write(lambda: method(self, *args, **kwargs))
+
+    return transaction
+
+
+def reading(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """The method changes nothing."""
+
+    @wraps(method)
+    def lookup(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.db.read(lambda: method(self, *args, **kwargs))
+
+    return lookup

@@ -1,0 +1,141 @@
+"""Between rows and values. Values that are more than a word are stored as JSON."""
+
+from typing import Any
+
+import msgspec
+
+from ralph.adapters.store.database import Row
+from ralph.core.ending import Ending
+from ralph.core.events import ENCODE
+from ralph.core.gates import GateResult
+from ralph.core.outcome import Outcome
+from ralph.core.snapshot import Snapshot
+from ralph.core.task import Feature, FeatureStatus, Status, Task, TaskType
+from ralph.ports.store import Mark, Owner, Run, Session
+
+STATUSES = {status.value: status for status in Status}
+TYPES = {kind.value: kind for kind in TaskType}
+
+
+def task_of(row: Row) -> Task:
+    """A row of the `{task}` columns. Written out, since it is read more often than any other."""
+    return Task(
+        id=row[0],
+        title=row[1],
+        description=row[2],
+        status=STATUSES[row[3]],
+        parent_id=row[4],
+        feature_id=row[5],
+        task_type=TYPES[row[6]],
+        priority=row[7],
+        retry_count=row[8],
+        max_retries=row[9],
+        strikes=row[10],
+        attempt=row[11],
+        verification_status=row[12],
+        claimed_by=row[13],
+        alias=row[14],
+        needs_change=row[15] == 1,
+        reason=row[16],
+        created_at=row[17],
+        updated_at=row[18],
+    )
+
+
+def feature_of(row: Row) -> Feature:
+    """A row of `features`."""
+    id_, name, spec_path, plan_path, status, created_at, updated_at = row
+    return Feature(
+        id=id_,
+        name=name,
+        spec_path=spec_path,
+        plan_path=plan_path,
+        status=FeatureStatus(status),
+        created_at=created_at,
+        updated_at=updated_at,
+    )
+
+
+def owner_of(row: Row) -> Owner | None:
+    """The five owner columns of a worker; None for a worker that never joined."""
+    host, boot_id, pid_namespace, pid, pid_start = row
+    if host is None:
+        return None
+    return Owner(
+        host=host, boot_id=boot_id, pid_namespace=pid_namespace, pid=pid, pid_start=pid_start
+    )
+
+
+def run_of(row: Row) -> Run:
+    """A row of `runs`."""
+    id_, worker, target, agent, checkout, started_at, ended_at, outcome, reason, baseline = row
+    return Run(
+        id=id_,
+        worker=worker,
+        target=target,
+        agent=agent,
+        checkout=checkout,
+        started_at=started_at,
+        ended_at=ended_at,
+        outcome=None if outcome is None else Outcome(outcome),
+        reason=reason,
+        baseline=msgspec.json.decode(baseline, type=tuple[GateResult, ...]),
+    )
+
+
+def session_of(row: Row) -> Session:
+    """A row of `sessions`."""
+    return Session(
+        id=row[0],
+        task_id=row[1],
+        attempt=row[2],
+        run_id=row[3],
+        worker=row[4],
+        agent=row[5],
+        model=row[6],
+        log=row[7],
+        started_at=row[8],
+        ended_at=row[9],
+        mark=Mark(row[10]),
+        before=snapshot_of(row[11]),
+        after=snapshot_of(row[12]),
+        ending=None if row[13] is None else msgspec.json.decode(row[13], type=Ending),
+        told=row[14],
+        gates=msgspec.json.decode(row[15], type=tuple[GateResult, ...]),
+        commits=msgspec.json.decode(row[16], type=tuple[str, ...]),
+        duration_s=row[17],
+    )
+
+
+def snapshot_of(text: str | None) -> Snapshot | None:
+    """A snapshot, where there is one."""
+    return None if text is None else msgspec.json.decode(text, type=Snapshot)
+
+
+def as_json(value: Any) -> str | None:
+    """Any value as text that `sqlite3` shows readably; None stays NULL."""
+    return None if value is None else ENCODE(value).decode()
+
+
+def row_of(session: Session) -> dict[str, Any]:
+    """The columns of a session."""
+    return {
+        "id": session.id,
+        "task_id": session.task_id,
+        "attempt": session.attempt,
+        "run_id": session.run_id,
+        "worker": session.worker,
+        "agent": session.agent,
+        "model": session.model,
+        "log": session.log,
+        "started_at": session.started_at,
+        "ended_at": session.ended_at,
+        "mark": session.mark.value,
+        "before": as_json(session.before),
+        "after": as_json(session.after),
+        "ending": as_json(session.ending),
+        "told": session.told,
+        "gates": as_json(session.gates),
+        "commits": as_json(session.commits),
+        "duration_s": session.duration_s,
+    }

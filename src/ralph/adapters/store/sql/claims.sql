@@ -1,0 +1,118 @@
+-- name: next_by_priority
+-- The task that a claim would get.
+SELECT id FROM %s AND {ready} ORDER BY {by_priority} LIMIT 1
+
+-- name: next_by_chain
+-- The same along the critical path.
+SELECT id FROM %s AND {ready} ORDER BY {by_chain} LIMIT 1
+
+-- name: peek
+-- Look at it without taking it.
+SELECT {task} FROM tasks WHERE id = (%s)
+
+-- name: claim
+-- Find and take a task in one statement, so that no two workers get the same one.
+UPDATE tasks
+SET status = 'in_progress', attempt = attempt + 1, claimed_by = :worker, updated_at = :now
+WHERE id = (%s)
+RETURNING {task}
+
+-- name: take_over
+-- Continue an attempt in other hands.
+UPDATE tasks SET claimed_by = :worker, updated_at = :now
+WHERE id = :id AND status = 'in_progress' AND attempt = :attempt
+RETURNING {task}
+
+-- name: claimed
+-- A task, if it is still in these hands at this attempt; and how many of its children are not done.
+SELECT {nodes}, open_children FROM tasks
+WHERE id = :id AND status = 'in_progress' AND claimed_by = :worker AND attempt = :attempt
+
+-- name: join
+-- Make a worker known.
+INSERT INTO workers (
+    id, run_id, host, boot_id, pid_namespace, pid, pid_start, heartbeat_at, lease_s
+) VALUES (
+    :id, :run_id, :host, :boot_id, :pid_namespace, :pid, :pid_start, :now, :lease_s
+)
+ON CONFLICT (id) DO UPDATE SET
+    run_id = excluded.run_id, host = excluded.host, boot_id = excluded.boot_id,
+    pid_namespace = excluded.pid_namespace, pid = excluded.pid, pid_start = excluded.pid_start,
+    heartbeat_at = excluded.heartbeat_at, lease_s = excluded.lease_s
+
+-- name: heartbeat
+-- A worker says that it lives, and for how long that is good.
+UPDATE workers SET heartbeat_at = :now, lease_s = :lease_s WHERE id = :id
+
+-- name: seen
+-- A claim is a sign of life too.
+UPDATE workers SET heartbeat_at = :now WHERE id = :id
+
+-- name: claims_of_others
+-- What is in other hands than mine, and whose they are.
+SELECT host, boot_id, pid_namespace, pid, pid_start, heartbeat_at, lease_s, {columns}
+FROM tasks AS t LEFT JOIN workers ON workers.id = claimed_by
+WHERE status = 'in_progress' AND claimed_by <> :me
+ORDER BY t.priority, t.created_at, t.id
+
+-- name: columns
+-- The columns of a task beside those of a worker.
+t.id, title, description, status, parent_id, feature_id, task_type, priority, retry_count,
+max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
+created_at, updated_at
+
+-- name: settle_sessions
+-- With a task all its sessions are settled: one that was judged late is of an earlier attempt.
+UPDATE sessions SET mark = 'settled' WHERE task_id = :id AND mark <> 'settled'
+
+-- name: base
+-- The checkout as it was when the task was first claimed.
+SELECT base FROM tasks WHERE id = :id
+
+-- name: remember_base
+-- The same, to be kept until the task is settled.
+UPDATE tasks SET base = :base WHERE id = :id AND base IS NULL
+
+-- name: forget_base
+-- Its work was taken out of the checkout.
+UPDATE tasks SET base = NULL WHERE id = :id
+
+-- name: counts
+-- Tasks by status.
+SELECT status, count(*) FROM %s GROUP BY status
+
+-- name: has_tasks
+-- Is there any task?
+SELECT EXISTS (SELECT 1 FROM %s)
+
+-- name: has_open
+-- Is anything not settled?
+SELECT EXISTS (SELECT 1 FROM %s AND status IN ('pending', 'in_progress', 'blocked'))
+
+-- name: in_progress
+-- How many are in somebody's hands?
+SELECT count(*) FROM %s AND status = 'in_progress'
+
+-- name: ranked
+-- Is the critical-path order up to date, and if not, for which graph is it worked out now?
+SELECT
+    (SELECT value FROM meta WHERE key = 'ranked_version'),
+    (SELECT value FROM meta WHERE key = 'graph_version')
+
+-- name: tasks_left
+-- What is not done, what it is part of, its place so far, and whether it can still come to pass.
+SELECT id, parent_id, chain, status <> 'failed' FROM tasks
+WHERE status IN ('pending', 'in_progress', 'blocked', 'failed')
+
+-- name: edges_left
+-- Who waits for what is still open.
+SELECT blocker_id, blocked_id FROM tasks CROSS JOIN dependencies ON blocker_id = id
+WHERE status IN ('pending', 'in_progress', 'blocked')
+
+-- name: rank
+-- A task's place on the critical path.
+UPDATE tasks SET chain = ? WHERE id = ?
+
+-- name: set_ranked
+-- The order is that of this graph.
+UPDATE meta SET value = :version WHERE key = 'ranked_version'

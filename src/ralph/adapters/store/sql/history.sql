@@ -1,0 +1,112 @@
+-- name: start_run
+-- A new run.
+INSERT INTO runs (id, worker, target, agent, checkout, started_at, reason, baseline)
+VALUES (:id, :worker, :target, :agent, :checkout, :started_at, :reason, :baseline)
+
+-- name: end_run
+-- How it ended.
+UPDATE runs SET ended_at = :now, outcome = :outcome, reason = :reason WHERE id = :id
+
+-- name: save_baseline
+-- What the gates said before anybody worked.
+UPDATE runs SET baseline = :baseline WHERE id = :id
+
+-- name: run_columns
+-- In the order in which `rows.run_of` reads them.
+runs.id, worker, target, agent, checkout, started_at, ended_at, outcome, reason, baseline
+
+-- name: runs
+-- The newest runs.
+SELECT {run_columns} FROM runs ORDER BY rowid DESC LIMIT :limit
+
+-- name: run
+-- One run.
+SELECT {run_columns} FROM runs WHERE id = :id
+
+-- name: live_runs
+-- Runs that have not ended, with the owners of their workers.
+SELECT host, boot_id, pid_namespace, pid, pid_start, {run_columns}
+FROM runs JOIN workers ON workers.id = worker
+WHERE ended_at IS NULL
+ORDER BY runs.rowid
+
+-- name: save_session
+-- A session as it is now.
+INSERT INTO sessions (
+    id, task_id, attempt, run_id, worker, agent, model, log, started_at, ended_at, mark, before,
+    after, ending, told, gates, commits, duration_s
+) VALUES (
+    :id, :task_id, :attempt, :run_id, :worker, :agent, :model, :log, :started_at, :ended_at,
+    :mark, :before, :after, :ending, :told, :gates, :commits, :duration_s
+)
+ON CONFLICT (id) DO UPDATE SET
+    run_id = excluded.run_id, worker = excluded.worker, agent = excluded.agent,
+    model = excluded.model, log = excluded.log, started_at = excluded.started_at,
+    ended_at = excluded.ended_at, mark = excluded.mark, before = excluded.before,
+    after = excluded.after, ending = excluded.ending, gates = excluded.gates,
+    commits = excluded.commits, duration_s = excluded.duration_s,
+    told = coalesce(excluded.told, told)
+
+-- name: mark_session
+-- How far an attempt has come.
+UPDATE sessions SET mark = :mark, gates = coalesce(:gates, gates) WHERE id = :id
+
+-- name: tell
+-- A claim made over the session's socket.
+UPDATE sessions SET told = :told WHERE id = :id
+
+-- name: session_columns
+-- In the order in which `rows.session_of` reads them.
+id, task_id, attempt, run_id, worker, agent, model, log, started_at, ended_at, mark, before,
+after, ending, told, gates, commits, duration_s
+
+-- name: session
+-- The session of one attempt.
+SELECT {session_columns} FROM sessions WHERE id = :id
+
+-- name: left_in
+-- The newest session in a checkout whose task was begun and is nobody's now.
+SELECT {session_columns} FROM sessions WHERE rowid = (
+    SELECT max(s.rowid)
+    FROM tasks AS t JOIN sessions AS s ON s.task_id = t.id JOIN runs AS r ON r.id = s.run_id
+    WHERE t.base IS NOT NULL AND t.status <> 'in_progress' AND r.checkout = :checkout
+)
+
+-- name: sessions
+-- The newest sessions; `%s` is filled with conditions.
+SELECT {session_columns} FROM sessions WHERE %s ORDER BY rowid DESC LIMIT :limit
+
+-- name: of_task
+-- A condition on sessions.
+task_id = :task
+
+-- name: of_run
+-- A condition on sessions.
+run_id = :run
+
+-- name: inject
+-- What a person says to the next session.
+INSERT INTO guidance (task_id, text, given_at) VALUES (:task, :text, :now)
+
+-- name: guidance
+-- What waits for a task's next brief.
+SELECT id, text FROM guidance
+WHERE delivered_at IS NULL AND (task_id = :task OR task_id IS NULL)
+ORDER BY id
+
+-- name: delivered
+-- It has been said.
+UPDATE guidance SET delivered_at = :now WHERE id IN {listed} AND delivered_at IS NULL
+
+-- name: send
+-- What a person asks of a running loop.
+INSERT INTO controls (run_id, word, task_id, sent_at) VALUES (:run, :word, :task, :now)
+
+-- name: any_controls
+-- Has anything been asked? Looked at often, so it takes no lock.
+SELECT EXISTS (SELECT 1 FROM controls WHERE run_id = :run AND taken_at IS NULL)
+
+-- name: take_controls
+-- What was asked since the last look.
+UPDATE controls SET taken_at = :now WHERE run_id = :run AND taken_at IS NULL
+RETURNING id, word, task_id

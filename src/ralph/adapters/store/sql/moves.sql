@@ -1,0 +1,24 @@
+-- name: move
+-- A task after a transition. A settled task forgets the checkout that it began with.
+UPDATE tasks
+SET status = :status, attempt = :attempt, retry_count = :retry_count, strikes = :strikes,
+    claimed_by = :claimed_by, reason = :reason, verification_status = :verification_status,
+    base = CASE WHEN :forget THEN NULL ELSE base END, updated_at = :now
+WHERE id = :id
+
+-- name: below
+-- A task and everything below it, level by level.
+WITH RECURSIVE below (task, depth) AS (
+    VALUES (:root, 0)
+    UNION ALL
+    SELECT id, depth + 1 FROM tasks JOIN below ON parent_id = task
+)
+SELECT id FROM below JOIN tasks ON id = task ORDER BY depth, {by_priority}
+
+-- name: family
+-- Whether a task is a parent, and whether it remembers a checkout.
+SELECT children > 0, base IS NOT NULL FROM tasks WHERE id = :id
+
+-- name: graph_changed
+-- The critical path has to be worked out again.
+UPDATE meta SET value = value + 1 WHERE key = 'graph_version'

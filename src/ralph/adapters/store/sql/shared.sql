@@ -1,0 +1,56 @@
+-- Fragments that several files use. `%s` in a statement is filled with one of the scopes.
+
+-- name: task
+-- The columns of a task, in the order in which `rows.task` reads them.
+id, title, description, status, parent_id, feature_id, task_type, priority, retry_count,
+max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
+created_at, updated_at
+
+-- name: nodes
+-- The same without the description, which may be long and which no rule looks at.
+id, title, '' AS description, status, parent_id, feature_id, task_type, priority, retry_count,
+max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
+created_at, updated_at
+
+-- name: ready
+-- What a ready task is: literals, to the letter those of the partial indexes.
+status = 'pending' AND unmet = 0 AND children = 0 AND held = 0
+
+-- name: by_priority
+-- Lower numbers first, then the older one.
+priority, created_at, id
+
+-- name: by_chain
+-- The longest remaining chain first.
+chain DESC, priority, created_at, id
+
+-- name: listed
+-- The ids that a statement is about, given as a JSON array: no limit on their number.
+(SELECT value FROM json_each(:ids))
+
+-- name: of_all
+-- The scope of a run on everything.
+tasks WHERE true
+
+-- name: of_feature
+-- The scope of a run on one feature.
+tasks WHERE feature_id = :feature
+
+-- name: below_task
+-- The scope of a run on a subtree; CROSS JOIN keeps the planner from scanning all tasks instead.
+(
+    WITH RECURSIVE below (task) AS (
+        VALUES (:root)
+        UNION ALL
+        SELECT id FROM tasks JOIN below ON parent_id = task
+    )
+    SELECT task FROM below
+) CROSS JOIN tasks ON id = task WHERE true
+
+-- name: holds
+-- Does a task `p` hold back what is below it? What blocks a parent blocks its children.
+(p.held OR p.unmet > 0 OR p.status IN ('blocked', 'failed'))
+
+-- name: one_task
+-- A task by its id.
+SELECT {task} FROM tasks WHERE id = :id

@@ -1,0 +1,22 @@
+-- The graph as the rules see it.
+
+-- name: node
+-- One task.
+SELECT {nodes} FROM tasks WHERE id = ?
+
+-- name: children
+-- What is directly below it. Backwards through the index: pending, then in progress, then the rest,
+-- so that "can any of them still run?" is answered by the first one.
+SELECT {nodes} FROM tasks WHERE parent_id = ? ORDER BY status DESC
+
+-- name: blockers
+-- What it waits for.
+SELECT {nodes} FROM tasks WHERE id IN (SELECT blocker_id FROM dependencies WHERE blocked_id = ?)
+
+-- name: dependents
+-- What waits for it.
+SELECT {nodes} FROM tasks WHERE id IN (SELECT blocked_id FROM dependencies WHERE blocker_id = ?)
+
+-- name: family
+-- How its children are doing.
+SELECT open_children, failed_children FROM tasks WHERE id = ?

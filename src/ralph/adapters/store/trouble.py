@@ -1,0 +1,64 @@
+"""What SQLite's errors mean to a person. The only place that translates them."""
+
+import os
+import sqlite3
+
+from ralph.core.errors import Busy, CannotWrite, RalphError, UnusableData
+
+PRIMARY = 0xFF
+"""An extended error code holds the primary one in its low byte."""
+
+
+def explained(error: sqlite3.Error, path: str) -> RalphError | None:
+    """The error as a person should hear it; None for what is a bug of ours."""
+    match code(error):
+        case sqlite3.SQLITE_FULL:
+            return CannotWrite(
+                f"there is no space left to write {path}",
+                hint="free some space and run it again; what was recorded before is safe",
+            )
+        case (
+            sqlite3.SQLITE_READONLY
+            | sqlite3.SQLITE_PERM
+            | sqlite3.SQLITE_IOERR
+            | sqlite3.SQLITE_CANTOPEN
+        ):
+            return CannotWrite(
+                f"database {path} cannot be written: {error}",
+                hint="look at its permissions, those of its folder, and the disk",
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return Busy(
+                f"database {path} is held by another program",
+                hint=f"`fuser {path}` tells which; nothing was changed, so try again",
+            )
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return UnusableData(f"database {path} is damaged: {error}", hint=_way_back(path))
+        case _:
+            return None
+
+
+def code(error: sqlite3.Error) -> int:
+    """The primary result code; 0 for errors that do not come from SQLite itself."""
+    return getattr(error, "sqlite_errorcode", 0) & PRIMARY
+
+
+def _way_back(path: str) -> str:
+    backup = newest_backup(path)
+    if backup is None:
+        return "there is no backup of it; `sqlite3 … .recover` may save what is left"
+    return f"the last good copy is {backup}"
+
+
+def newest_backup(path: str) -> str | None:
+    """The youngest copy that a migration made."""
+    folder, name = os.path.split(os.path.abspath(path))
+    try:
+        copies = [
+            os.path.join(folder, one)
+            for one in os.listdir(folder)
+            if one.startswith(f"{name}.backup-v")
+        ]
+        return max(copies, key=os.path.getmtime, default=None)
+    except OSError:
+        return None

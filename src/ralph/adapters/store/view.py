@@ -1,0 +1,65 @@
+"""The graph as `core.graph` looks at it: rows on demand, kept for one transaction."""
+
+from collections.abc import Iterator
+
+from ralph.adapters.store.database import Database
+from ralph.adapters.store.queries import Queries
+from ralph.adapters.store.rows import task_of
+from ralph.core.errors import NoSuchTask
+from ralph.core.ids import TaskId
+from ralph.core.task import Task
+
+SQL = Queries("view")
+
+
+class SqlView:
+    """A `View`. Its tasks carry no description: no rule looks at it, and it may be long.
+
+    Make a new one after changing rows by any other way than `put`.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._nodes: dict[TaskId, Task] = {}
+
+    def put(self, task: Task) -> None:
+        """Remember a task as it is now stored."""
+        self._nodes[task.id] = task
+
+    def node(self, task: TaskId) -> Task:
+        """The task, or NoSuchTask."""
+        known = self._nodes.get(task)
+        if known is not None:
+            return known
+        row = self._db.row(SQL.node, (task,))
+        if row is None:
+            raise NoSuchTask(f"there is no task {task}")
+        self._nodes[task] = found = task_of(row)
+        return found
+
+    def children(self, task: TaskId) -> Iterator[TaskId]:
+        """What is directly below it, read as far as somebody looks."""
+        return self._neighbours(SQL.children, task)
+
+    def blockers(self, task: TaskId) -> Iterator[TaskId]:
+        """What it waits for."""
+        return self._neighbours(SQL.blockers, task)
+
+    def dependents(self, task: TaskId) -> Iterator[TaskId]:
+        """What waits for it."""
+        return self._neighbours(SQL.dependents, task)
+
+    def _neighbours(self, sql: str, task: TaskId) -> Iterator[TaskId]:
+        # Whole rows: the rules will ask for each node next.
+        for row in self._db.execute(sql, (task,)):
+            if row[0] not in self._nodes:
+                self._nodes[row[0]] = task_of(row)
+            yield row[0]
+
+    def open_children(self, task: TaskId) -> int:
+        """How many children are not done."""
+        return int(self._db.rows(SQL.family, (task,))[0][0])
+
+    def failed_children(self, task: TaskId) -> int:
+        """How many children are failed."""
+        return int(self._db.rows(SQL.family, (task,))[0][1])

@@ -1,0 +1,196 @@
+"""git as a subprocess: predictable, without hooks, and with errors a person can act on.
+
+Git runs whatever its configuration, hooks and attributes name. In a tree that an agent wrote it
+therefore belongs inside the wall (infra.md 1.3): hand in an `Executor` whose `capture` puts it
+there. Nothing in this folder starts a process in another way.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from ralph.core.errors import Busy, CannotWrite, Missing, RalphError, Unavailable, UnusableData
+from ralph.core.safe_text import one_line
+from ralph.ports.executor import Captured, Executor
+
+SETTINGS: Final = (
+    "core.fsmonitor=false",  # would run a program of the checkout's choice
+    "core.hooksPath=/dev/null",  # a hook that waits for a person would hang the night's run
+    "core.quotepath=off",
+    "core.safecrlf=false",  # "true" would make a file with odd line endings impossible to keep
+    "core.splitIndex=false",  # our copies of the index must stand alone
+    "gc.auto=0",  # private checkouts borrow objects from here
+    "maintenance.auto=false",
+    "commit.gpgsign=false",  # nobody is there to type a passphrase
+    "i18n.commitEncoding=UTF-8",
+    "protocol.file.allow=always",  # private checkouts are fetched by their path
+)
+
+KEPT: Final = (
+    "GIT_CONFIG_",
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_EXEC_PATH",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+)
+"""What a person sets on purpose. Ralph started by a hook inherits GIT_DIR and GIT_INDEX_FILE as
+well: with those every command would silently work on another repository."""
+
+FIXED: Final = {
+    "LC_ALL": "C",
+    "LANGUAGE": "",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "false",
+}
+
+PATIENCE_S: Final = 600.0
+"""A checkout of a large repository on a slow disk takes minutes; a hang takes for ever."""
+
+
+class Git:
+    """Commands in one checkout."""
+
+    def __init__(
+        self, executor: Executor, top: str, *, env: Mapping[str, str] | None = None
+    ) -> None:
+        self.top = top
+        self._executor = executor
+        self._env = dict(clean_environment() if env is None else env)
+
+    def with_env(self, **more: str) -> "Git":
+        """The same checkout with more in the environment: another index, an identity."""
+        return Git(self._executor, self.top, env={**self._env, **more})
+
+    def ask(self, *args: str, stdin: bytes = b"") -> Captured:
+        """Run it, whatever the exit code."""
+        return _capture(self._executor, args, self.top, self._env, stdin)
+
+    def run(self, *args: str, stdin: bytes = b"") -> bytes:
+        """Run it; anything but success is an error."""
+        got = self.ask(*args, stdin=stdin)
+        if got.code != 0:
+            raise git_error(args, got, self.top)
+        return got.stdout
+
+    def word(self, *args: str, stdin: bytes = b"") -> str:
+        """Run what answers with one name."""
+        return text(self.run(*args, stdin=stdin)).removesuffix("\n")
+
+    @cached_property
+    def git_dir(self) -> str:
+        """Where this checkout's own index and HEAD live (a linked worktree has its own)."""
+        return self.word("rev-parse", "--absolute-git-dir")
+
+    @cached_property
+    def empty_tree(self) -> str:
+        """Asked for, since its name depends on the repository's hash."""
+        return self.word("hash-object", "-t", "tree", "--stdin")
+
+
+def find_top(executor: Executor, path: str) -> str:
+    """The top directory of the checkout around `path`."""
+    args = ("rev-parse", "--show-toplevel")
+    got = _capture(executor, args, path, clean_environment(), b"")
+    if got.code != 0:
+        raise git_error(args, got, path)
+    return text(got.stdout).removesuffix("\n")
+
+
+def clean_environment() -> dict[str, str]:
+    """Our own environment less what would point git elsewhere."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name.startswith(KEPT)
+    }
+    # Left behind by `git -c` around us, it could bring back what SETTINGS switch off.
+    kept.pop("GIT_CONFIG_PARAMETERS", None)
+    return {**kept, **FIXED}
+
+
+def text(name: bytes) -> str:
+    """A path as Python names it: bytes that are not UTF-8 survive the way there and back."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def raw(path: str) -> bytes:
+    """A path as git names it."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _capture(
+    executor: Executor, args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes
+) -> Captured:
+    options = [part for setting in SETTINGS for part in ("-c", setting)]
+    try:
+        return executor.capture(
+            ("git", "--no-pager", "--literal-pathspecs", *options, *args),
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            timeout_s=PATIENCE_S,
+        )
+    except (FileNotFoundError, Unavailable) as error:
+        if not os.path.isdir(cwd):
+            raise Missing(f"there is no directory {one_line(cwd)}") from error
+        raise Unavailable(
+            f"git cannot be started: {one_line(str(error))}",
+            hint="install git and make sure it is on the PATH",
+        ) from error
+
+
+def git_error(args: Sequence[str], got: Captured, where: str) -> RalphError:
+    """What git complained about, in one line, with a way out where there is one."""
+    said = got.stderr.decode("utf-8", "replace")
+    line = _main_line(said)
+    where = one_line(where)
+    if "not a git repository" in said:
+        return Missing(f"{where} is not in a git repository", hint="git init")
+    if "must be run in a work tree" in said:
+        return UnusableData(f"{where} is a bare repository: there are no files to work on")
+    if "dubious ownership" in said:
+        return UnusableData(
+            f"the repository in {where} belongs to another user, so git refuses to use it",
+            hint=f"git config --global --add safe.directory {where}",
+        )
+    if ".lock': File exists" in said:
+        return locked(line.partition("'")[2].partition("'")[0])
+    if "unable to index file" in said or ("open(" in said and "Permission denied" in said):
+        return UnusableData(
+            f"a file in {where} cannot be read: {line}", hint="make it readable, or ignore it"
+        )
+    if any(sign in said for sign in _NOT_WRITABLE):
+        return CannotWrite(f"git cannot write in {where}: {line}")
+    return RalphError(f"git {args[0]} failed in {where}: {line or f'exit code {got.code}'}")
+
+
+_NOT_WRITABLE: Final = (
+    "Read-only file system",
+    "Permission denied",
+    "insufficient permission",
+    "No space left on device",
+    "Disk quota exceeded",
+)
+
+
+def locked(path: str) -> Busy:
+    """Somebody's lock is in the way. Whose it is cannot be known, so it is theirs to remove."""
+    return Busy(
+        f"another git command is at work: {one_line(path)} exists",
+        hint="wait for it; if no git is running, remove that file",
+    )
+
+
+def _main_line(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()]
+    for mark in ("error: ", "fatal: "):
+        for line in lines:
+            if line.startswith(mark):
+                return one_line(line.removeprefix(mark), 300)
+    return one_line(lines[-1], 300) if lines else ""

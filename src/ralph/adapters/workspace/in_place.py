@@ -1,0 +1,206 @@
+"""A person's own checkout, worked on in place.
+
+What a session did is told from a person's work by comparing snapshots: git trees of every file on
+disk. They are unreferenced objects, which git prunes two weeks after they were written at the
+earliest (`gc.pruneExpire`), long after the task that they belong to; `git gc --prune=now` during a
+run would lose them, and `changes` or `restore` would then say so.
+
+As with `git stash`, a file's bytes go through git's line-ending rules and filters (`autocrlf`,
+`text=auto`, LFS) on the way in and out. Nested repositories are left alone, whatever happens in
+them; of a submodule only its commit is seen.
+"""
+
+import os
+
+from ralph.adapters.workspace.git import Git, find_top
+from ralph.adapters.workspace.index import Scratch, absent, index_lock, replace_index, scratch
+from ralph.adapters.workspace.objects import Difference, Objects
+from ralph.adapters.workspace.restore import Restore
+from ralph.adapters.workspace.status import Status, read_status
+from ralph.core.errors import RalphError
+from ralph.core.snapshot import Changes, Snapshot
+from ralph.ports.executor import Executor
+from ralph.ports.workspace import Committed
+
+
+class InPlace:
+    """The checkout around a project's directory. Paths are relative to its top."""
+
+    def __init__(self, executor: Executor, project_path: str) -> None:
+        self._path = os.path.abspath(project_path)
+        self._git = Git(executor, find_top(executor, self._path))
+        self._objects = Objects(self._git)
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    @property
+    def top(self) -> str:
+        """The checkout's top directory."""
+        return self._git.top
+
+    def snapshot(self) -> Snapshot:
+        status = read_status(self._git)
+        if not status.dirty:
+            # The loop asks after every session: a clean checkout costs this one process.
+            return Snapshot(head=status.head, branch=status.branch)
+        with scratch(self._git) as disk:
+            return self._photograph(status, disk)
+
+    def changes(self, since: Snapshot, now: Snapshot) -> Changes:
+        files = self._names(self._tree(since), self._tree(now)) if not since.same_as(now) else ()
+        if not files or not now.tree:
+            left: tuple[str, ...] = ()
+        elif since.head == now.head and not since.tree:
+            left = files
+        else:
+            uncommitted = frozenset(self._names(self._objects.tree_of(now.head), now.tree))
+            left = tuple(path for path in files if path in uncommitted)
+        commits = self._objects.commits(since.head, now.head)
+        return Changes(commits=commits, files=files, left=left)
+
+    def commit(
+        self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
+    ) -> Committed:
+        left = self._left(since, upto) if upto.tree else ()
+        if not left:
+            return Committed()
+        with index_lock(self._git):
+            status = read_status(self._git)
+            chosen, leftovers = self._choose(left, since, upto, status, keep)
+            if not chosen:
+                return Committed(leftovers=leftovers)
+            commit = self._commit(status, chosen, message)
+        files = tuple(difference.path for difference in chosen)
+        return Committed(commit=commit, files=files, leftovers=leftovers)
+
+    def save(self, ref: str, message: str) -> str:
+        """Keep the tree as it is now under `ref`; what the ref kept before stays reachable.
+
+        The head is a parent, so the session's own commits are kept along with it.
+        """
+        now = self.snapshot()
+        tree = self._tree(now)
+        before = self._objects.read_ref(ref)
+        parents = [commit for commit in (now.head, before) if commit]
+        if before and self._objects.tree_of(before) == tree:
+            first_parent = self._objects.read_ref(f"{before}^")
+            if first_parent == now.head:
+                return before  # the same thing, saved before a crash
+        commit = self._objects.write_commit(tree, message, dict.fromkeys(parents))
+        self._objects.move_ref(ref, commit, before, "work kept aside")
+        return commit
+
+    def restore(self, to: Snapshot) -> None:
+        """Bring branch, index and files back, byte for byte. Call `save` first.
+
+        Files that were created since are removed, with directories that became empty; ignored
+        ones stay. It stops before it changes anything if a file changes under its hands, and may
+        be called again after a crash.
+        """
+        with index_lock(self._git):
+            Restore(self._git, self._objects, self._photograph).back_to(to)
+
+    def close(self) -> None:
+        """Nothing to give up: it is the person's."""
+
+    # -- snapshots
+
+    def _photograph(self, status: Status, disk: Scratch) -> Snapshot:
+        """Turn the scratch copy of the index into what is on disk, noting what is staged."""
+        head_tree = self._objects.tree_of(status.head)
+        index = tree = head_tree
+        if status.staged or status.unmerged:
+            # Conflicts cannot be written as a tree; our side stands for them.
+            disk.put(status.unmerged)
+            index = tree = disk.tree()
+        if status.written or status.removed:
+            # Not `git add -A`: it would look at every file again, fail on a nested repository
+            # without commits, and adopt one that has some.
+            disk.put(absent(path, head_tree) for path in status.removed)
+            disk.add(status.written)
+            tree = disk.tree()
+        return Snapshot(
+            head=status.head,
+            branch=status.branch,
+            # Canonical, so that equal states are equal values.
+            tree=tree if tree != head_tree else "",
+            index=index if index != head_tree else "",
+            dirty=status.dirty,
+        )
+
+    def _tree(self, snapshot: Snapshot) -> str:
+        return snapshot.tree or self._objects.tree_of(snapshot.head)
+
+    def _names(self, old: str, new: str) -> tuple[str, ...]:
+        return tuple(difference.path for difference in self._objects.differences(old, new))
+
+    # -- commits
+
+    def _left(self, since: Snapshot, upto: Snapshot) -> tuple[Difference, ...]:
+        """What the session changed and had not committed at `upto`."""
+        changed = frozenset(self._names(self._tree(since), upto.tree))
+        uncommitted = self._objects.differences(self._objects.tree_of(upto.head), upto.tree)
+        return tuple(difference for difference in uncommitted if difference.path in changed)
+
+    def _choose(
+        self,
+        left: tuple[Difference, ...],
+        since: Snapshot,
+        upto: Snapshot,
+        status: Status,
+        keep: frozenset[str],
+    ) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
+        """Divide what is left into what to commit and what to leave alone."""
+        moved = self._objects.differences(
+            self._objects.tree_of(upto.head), self._objects.tree_of(status.head)
+        )
+        newer = {difference.path: difference.new for difference in moved}
+        # Committed meanwhile with just this content: then it was us, before a crash.
+        open_ones = [
+            difference
+            for difference in left
+            if difference.path not in keep and newer.get(difference.path) != difference.new
+        ]
+        # A person's changes mixed in; a conflict; somebody's newer commit.
+        mixed = {*since.dirty, *(entry.path for entry in status.unmerged), *newer}
+        blocked = mixed | {difference.path for difference in left if difference.path in keep}
+        untouchable = mixed | {folder for path in blocked for folder in _folders(path)}
+        chosen = tuple(
+            difference
+            for difference in open_ones
+            if difference.path not in untouchable and blocked.isdisjoint(_folders(difference.path))
+        )
+        taken = {difference.path for difference in chosen}
+        leftovers = tuple(d.path for d in open_ones if d.path not in taken)
+        return chosen, leftovers
+
+    def _commit(self, status: Status, chosen: tuple[Difference, ...], message: str) -> str:
+        entries = [difference.new for difference in chosen]
+        with scratch(self._git, copy=False) as index:
+            if status.head:
+                index.read(status.head)
+            index.put(entries)
+            tree = index.tree()
+        parents = (status.head,) if status.head else ()
+        commit = self._objects.write_commit(tree, message, parents)
+        ref = f"refs/heads/{status.branch}" if status.branch else "HEAD"
+        with scratch(self._git) as old, scratch(self._git) as new:
+            new.put(entries)
+            new.refresh()
+            # The index first: killed after it, the work is merely staged. Killed after the ref,
+            # the index would show the commit's opposite as staged, ready to undo it.
+            replace_index(self._git, new)
+            try:
+                self._objects.move_ref(ref, commit, status.head, message.partition("\n")[0])
+            except RalphError:
+                replace_index(self._git, old)
+                raise
+        return commit
+
+
+def _folders(path: str) -> list[str]:
+    """The directories a path lies in. A file cannot be where another path needs a directory."""
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]

@@ -1,0 +1,168 @@
+"""Indexes of our own: scratch copies, and changing a person's index in one step.
+
+A person's index is never given to a git command that writes. A copy is changed and put in its
+place while we hold `index.lock`, as git itself does it, so that whatever is killed in between,
+the index is the old one or the new one.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from ralph.adapters.workspace.git import Git, locked, raw
+from ralph.adapters.workspace.status import Entry
+from ralph.core.errors import CannotWrite
+
+MARK: Final = b"held by ralph\n"
+STALE_S: Final = 3600.0
+ABSENT: Final = "000000"
+
+
+class Scratch:
+    """An index that nobody else sees."""
+
+    def __init__(self, git: Git, file: str) -> None:
+        self.file = file
+        self.git = git.with_env(GIT_INDEX_FILE=file)
+
+    def put(self, entries: Iterable[Entry]) -> None:
+        """Set or remove entries, whatever is on disk."""
+        # Removals first: a file may take the place of a directory, or the other way round.
+        ordered = sorted(entries, key=lambda entry: entry.mode != ABSENT)
+        lines = b"".join(
+            f"{entry.mode} {entry.oid}\t".encode() + raw(entry.path) + b"\0" for entry in ordered
+        )
+        if lines:
+            self.git.run("update-index", "-z", "--index-info", stdin=lines)
+
+    def add(self, paths: Iterable[str]) -> None:
+        """Take files as they are on disk."""
+        names = b"".join(raw(path) + b"\0" for path in paths)
+        if names:
+            args = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+            self.git.run(*args, stdin=names)
+
+    def read(self, tree: str) -> None:
+        """Hold exactly that tree."""
+        self.git.run("read-tree", tree)
+
+    def refresh(self) -> None:
+        """Learn the files' times and sizes, so that the next status need not read them."""
+        # Its exit code says that some file differs, which is no error.
+        self.git.ask("update-index", "-q", "--refresh")
+
+    def tree(self) -> str:
+        """Its content as a tree object."""
+        return self.git.word("write-tree")
+
+
+def absent(path: str, oid: str) -> Entry:
+    """An entry that removes; `oid` gives the length of the repository's names."""
+    return Entry(ABSENT, "0" * len(oid), path)
+
+
+@contextmanager
+def scratch(git: Git, *, copy: bool = True) -> Iterator[Scratch]:
+    """A scratch index, a copy of the real one so that it knows the files' times already."""
+    # In the git directory: a sandboxed git sees it there, and /tmp may be another one for it.
+    folder = os.path.join(git.git_dir, "ralph")
+    file = os.path.join(folder, f"index-{os.urandom(6).hex()}")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        _sweep(folder)
+        if copy:
+            _copy(os.path.join(git.git_dir, "index"), file)
+    except OSError as error:
+        raise CannotWrite(f"cannot write in {folder}: {error.strerror}") from error
+    try:
+        yield Scratch(git, file)
+    finally:
+        for leftover in (file, f"{file}.lock"):
+            with suppress(FileNotFoundError):
+                os.unlink(leftover)
+
+
+def _copy(source: str, target: str) -> None:
+    try:
+        with open(source, "rb") as existing:
+            content = existing.read()
+    except FileNotFoundError:
+        return  # nothing was ever staged here
+    with open(target, "wb") as copy:
+        copy.write(content)
+
+
+def _sweep(folder: str) -> None:
+    """Remove what a Ralph that was killed has left behind."""
+    now = time.time()
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if entry.name.startswith("index-") and now - entry.stat().st_mtime > STALE_S:
+                    os.unlink(entry.path)
+
+
+@contextmanager
+def index_lock(git: Git) -> Iterator[None]:
+    """Keep every other git from changing the index meanwhile.
+
+    A lock that is there already belongs to a person's git, to a killed agent's, or to a Ralph
+    that was killed while it held it. Only the last can be told apart: ours carries a mark, and
+    its holder has locked the file, which the kernel undoes when it dies; so that one is removed.
+    For the others nothing proves that they are dead (`git commit` keeps its lock, without having
+    the file open, while a person writes the message), so they stay and the error names the file.
+    """
+    path = os.path.join(git.git_dir, "index.lock")
+    handle = _create(path)
+    if handle is None and _abandoned(path):
+        handle = _create(path)
+    if handle is None:
+        raise locked(path)
+    try:
+        yield
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        os.close(handle)
+
+
+def replace_index(git: Git, new: Scratch) -> None:
+    """Put the scratch index in the place of the real one. Only while holding the lock."""
+    if os.path.exists(new.file):
+        os.replace(new.file, os.path.join(git.git_dir, "index"))
+
+
+def _create(path: str) -> int | None:
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        return None
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
+    # Locked before it is marked: whoever sees the mark may rely on the lock.
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    os.write(handle, MARK)
+    return handle
+
+
+def _abandoned(path: str) -> bool:
+    """Remove a lock of ours whose holder is dead."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        if os.read(handle, len(MARK)) != MARK:
+            return False
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Somebody may have removed it and made a new one since we opened it.
+        if os.fstat(handle).st_ino == os.stat(path).st_ino:
+            os.unlink(path)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)

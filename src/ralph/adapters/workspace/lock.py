@@ -1,0 +1,47 @@
+"""One run in a checkout at a time."""
+
+import fcntl
+import os
+from types import TracebackType
+
+from ralph.core.errors import Busy, CannotWrite
+
+
+class CheckoutLock:
+    """Held as long as the process lives: the kernel gives it back, whatever happens to us."""
+
+    def __init__(self, state: str, run: str) -> None:
+        self.path = os.path.join(state, "run.lock")
+        self.run = run
+        self.fd = -1
+
+    def __enter__(self) -> "CheckoutLock":
+        """Take it, or say who has it."""
+        try:
+            self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise CannotWrite(
+                f"cannot write {self.path}: {error.strerror}",
+                hint="Ralph needs to write its state; is the checkout read-only?",
+            ) from error
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(self.fd, 200).decode("utf-8", "replace").strip()
+            os.close(self.fd)
+            raise Busy(
+                f"another run is at work in this checkout ({holder or 'just starting'})",
+                hint="`ralph status` shows it, `ralph stop` ends it",
+            ) from None
+        os.ftruncate(self.fd, 0)
+        os.write(self.fd, f"run {self.run}, pid {os.getpid()}\n".encode())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Give it back."""
+        os.close(self.fd)

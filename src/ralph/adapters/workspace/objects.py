@@ -1,0 +1,133 @@
+"""Trees, commits and refs: reading and making them without touching a file of the checkout."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from ralph.adapters.workspace.git import Git, git_error, text
+from ralph.adapters.workspace.status import Entry
+from ralph.core.errors import Busy, UnusableData
+from ralph.core.safe_text import one_line
+
+RESCUED: Final = "refs/ralph/rescued/"
+"""Commits that a branch lost and nothing else leads to."""
+
+GITLINK: Final = "160000"
+
+
+class Difference(NamedTuple):
+    """One path that two trees disagree about."""
+
+    old: Entry
+    new: Entry
+
+    @property
+    def path(self) -> str:
+        return self.new.path
+
+    @property
+    def is_nested(self) -> bool:
+        """Another repository's commit on one of the sides, not a file."""
+        return GITLINK in (self.old.mode, self.new.mode)
+
+
+class Objects:
+    """The repository behind a checkout."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._trees: dict[str, str] = {}
+
+    def tree_of(self, head: str) -> str:
+        """The tree of a commit; the empty one when there is no commit."""
+        if not head:
+            return self._git.empty_tree
+        if head not in self._trees:
+            # One head at a time is all a loop needs.
+            self._trees = {head: self._git.word("rev-parse", "--verify", f"{head}^{{tree}}")}
+        return self._trees[head]
+
+    def differences(self, old: str, new: str) -> tuple[Difference, ...]:
+        """What to change in `old` to get `new`, both trees, path by path."""
+        if old == new:
+            return ()
+        args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
+        got = self._git.ask(*args, old, new)
+        if got.code != 0:
+            error = git_error(args, got, self._git.top)
+            raise UnusableData(
+                f"a recorded state of the checkout is gone: {error}",
+                hint="git keeps unused objects for two weeks unless told otherwise",
+            )
+        return tuple(_differences(got.stdout))
+
+    def commits(self, old: str, new: str) -> tuple[str, ...]:
+        """What `new` has and `old` has not, oldest first."""
+        if old == new or not new:
+            return ()
+        without = (f"^{old}",) if old else ()
+        listed = self._git.word("rev-list", "--topo-order", "--reverse", new, *without)
+        return tuple(listed.split())
+
+    def write_commit(self, tree: str, message: str, parents: Iterable[str]) -> str:
+        """Make a commit that nothing points to yet."""
+        options = [part for parent in parents for part in ("-p", parent)]
+        content = message.encode("utf-8", "replace")
+        return self._signed.word("commit-tree", tree, *options, "-F", "-", stdin=content)
+
+    def move_ref(self, ref: str, new: str, old: str, reason: str) -> None:
+        """Point a ref at `new` (nowhere when empty), provided that it points at `old` now."""
+        options = ("--no-deref",) if ref == "HEAD" else ()
+        target = ("-d", ref, old) if not new else (ref, new, old)
+        args = ("update-ref", "-m", f"ralph: {one_line(reason)}", *options, *target)
+        got = self._signed.ask(*args)
+        if got.code != 0 and any(sign in got.stderr for sign in _MOVED):
+            raise Busy(f"{ref} was moved by somebody else meanwhile", hint="run it again")
+        if got.code != 0:
+            raise git_error(args, got, self._git.top)
+
+    def go_to_branch(self, ref: str) -> None:
+        """Put the head on a branch; no file changes."""
+        self._signed.run("symbolic-ref", "-m", "ralph: back to the branch", "HEAD", ref)
+
+    def read_ref(self, ref: str) -> str:
+        """The commit a ref points at, empty when there is no such ref."""
+        got = self._git.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        return text(got.stdout).strip() if got.code == 0 else ""
+
+    def is_reachable(self, commit: str, *, apart_from: Sequence[str] = ()) -> bool:
+        """Does any ref lead to the commit?"""
+        # Unknown objects make this fail, and they are not reachable.
+        # Saved work is looked up first: there are few such refs, and it is the usual answer.
+        for place in ("refs/ralph/", "refs/"):
+            got = self._git.ask("for-each-ref", "--format=%(refname)", "--contains", commit, place)
+            names = text(got.stdout).splitlines() if got.code == 0 else []
+            if any(name not in apart_from for name in names):
+                return True
+        return False
+
+    def rescue(self, commit: str) -> None:
+        """Keep a commit that is about to lose its branch."""
+        # Named after the commit, so that doing it twice does it once.
+        self._signed.run("update-ref", f"{RESCUED}{commit}", commit)
+
+    @cached_property
+    def _signed(self) -> Git:
+        """git with an identity: the person's, or ours where git knows none."""
+        missing = {
+            f"GIT_{role}_{part}": value
+            for role in ("AUTHOR", "COMMITTER")
+            if self._git.ask("var", f"GIT_{role}_IDENT").code != 0
+            for part, value in (("NAME", "Ralph"), ("EMAIL", "ralph@localhost"))
+        }
+        return self._git.with_env(**missing)
+
+
+_MOVED: Final = (b"but expected", b"already exists", b"unable to resolve reference")
+
+
+def _differences(output: bytes) -> Iterable[Difference]:
+    fields = text(output).split("\0")
+    for about, path in zip(fields[::2], fields[1::2], strict=False):
+        old_mode, new_mode, old_oid, new_oid, _ = about.removeprefix(":").split(" ")
+        yield Difference(Entry(old_mode, old_oid, path), Entry(new_mode, new_oid, path))

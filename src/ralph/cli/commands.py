@@ -1,0 +1,91 @@
+"""Every command and the module that holds it.
+
+A command's module has a docstring (its first line is the summary), EXAMPLES, `arguments(parser)`
+and `run(args) -> exit code`. It is imported only when it is asked for.
+"""
+
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Protocol
+
+    class Command(Protocol):
+        """What a command's module holds."""
+
+        __doc__: str | None
+        EXAMPLES: str
+
+        def arguments(self, parser: ArgumentParser) -> None:
+            """Say what may follow the command's name."""
+            ...
+
+        def run(self, args: Namespace) -> int:
+            """Do it and return the exit code."""
+            ...
+
+
+COMMANDS = {
+    "init": "ralph.cli.init",
+    "doctor": "ralph.cli.doctor",
+    "demo": "ralph.cli.demo",
+    "run": "ralph.cli.run",
+    "status": "ralph.cli.status",
+    "logs": "ralph.cli.logs",
+    "pause": "ralph.cli.pause",
+    "resume": "ralph.cli.resume",
+    "stop": "ralph.cli.stop",
+    "skip": "ralph.cli.skip",
+    "inject": "ralph.cli.inject",
+    "task add": "ralph.cli.task.add",
+    "task list": "ralph.cli.task.list",
+    "task show": "ralph.cli.task.show",
+    "task tree": "ralph.cli.task.tree",
+    "task update": "ralph.cli.task.update",
+    "task delete": "ralph.cli.task.delete",
+    "task done": "ralph.cli.task.done",
+    "task fail": "ralph.cli.task.fail",
+    "task reset": "ralph.cli.task.reset",
+    "task retry": "ralph.cli.task.retry",
+    "task block": "ralph.cli.task.block",
+    "task unblock": "ralph.cli.task.unblock",
+    "task log": "ralph.cli.task.log",
+    "task deps add": "ralph.cli.task.deps_add",
+    "task deps rm": "ralph.cli.task.deps_rm",
+    "task deps list": "ralph.cli.task.deps_list",
+    "task import": "ralph.cli.task.import_",
+    "task export": "ralph.cli.task.export",
+    "task ids": "ralph.cli.task.ids",
+    "feature list": "ralph.cli.feature_list",
+    "config show": "ralph.cli.config_show",
+    "completion": "ralph.cli.completion",
+    "help": "ralph.cli.help",
+}
+
+HIDDEN = frozenset({"task ids"})
+"""Not for people: shell completion calls it."""
+
+GROUPS = {
+    "task": "add, look at and change tasks",
+    "task deps": "let tasks wait for each other",
+    "feature": "look at features",
+    "config": "look at settings",
+}
+
+
+def load(name: str) -> "Command":
+    """The module of a command."""
+    return import_module(COMMANDS[name])
+
+
+def summary(name: str) -> str:
+    """The first line of a command's docstring, as it stands in a list."""
+    first = (load(name).__doc__ or "").strip().partition("\n")[0].rstrip(".")
+    return first[:1].lower() + first[1:]
+
+
+def listed(group: str = "") -> list[str]:
+    """The commands that people see, of one group or all."""
+    start = f"{group} " if group else ""
+    return [name for name in COMMANDS if name.startswith(start) and name not in HIDDEN]

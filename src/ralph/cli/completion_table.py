@@ -1,0 +1,74 @@
+"""What can be completed: taken from the commands' own parsers, so that it cannot go stale."""
+
+from typing import NamedTuple
+
+from ralph.cli.commands import GROUPS, listed, load, summary
+from ralph.cli.parser import build
+
+TASKS = frozenset({"TASK", "BLOCKER", "BLOCKED", "TASK|RUN"})
+"""The metavars that stand for a task's id."""
+
+
+class Option(NamedTuple):
+    """One option of a command."""
+
+    flags: tuple[str, ...]
+    help: str
+    takes: str
+    """The metavar of its value; empty for a switch."""
+    choices: tuple[str, ...]
+
+
+class Entry(NamedTuple):
+    """One command or group."""
+
+    name: str
+    summary: str
+    options: tuple[Option, ...] = ()
+    takes_tasks: bool = False
+    choices: tuple[str, ...] = ()
+    """Of its first argument."""
+    below: tuple[str, ...] = ()
+    """The words that may follow a group's name."""
+
+
+def entries() -> list[Entry]:
+    """The top, every group and every command."""
+    groups = {"": "", **GROUPS}
+    return [
+        *(Entry(name, text, below=_below(name)) for name, text in groups.items()),
+        *map(_entry, listed()),
+    ]
+
+
+def _below(group: str) -> tuple[str, ...]:
+    start = f"{group} " if group else ""
+    names = [*listed(), *GROUPS]
+    return tuple(
+        dict.fromkeys(name[len(start) :].split()[0] for name in names if name.startswith(start))
+    )
+
+
+def _entry(name: str) -> Entry:
+    actions = build(name, load(name))._actions  # argparse has no other way
+    positionals = [action for action in actions if not action.option_strings]
+    return Entry(
+        name=name,
+        summary=summary(name),
+        options=tuple(
+            Option(
+                flags=tuple(action.option_strings),
+                help=(action.help or "").replace("%%", "%"),
+                takes=_metavar(action) if action.nargs != 0 else "",
+                choices=tuple(map(str, action.choices or ())),
+            )
+            for action in actions
+            if action.option_strings
+        ),
+        takes_tasks=any(_metavar(action) in TASKS for action in positionals),
+        choices=tuple(str(one) for action in positionals for one in action.choices or ()),
+    )
+
+
+def _metavar(action: object) -> str:
+    return str(getattr(action, "metavar", None) or getattr(action, "dest", "")).upper()

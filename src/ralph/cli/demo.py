@@ -1,0 +1,75 @@
+"""Watch a scripted agent build a small project, with a failing gate and a crash on the way."""
+
+import os
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+
+EXAMPLES = """\
+ralph demo                in a new temporary folder
+ralph demo --in ./play    in a folder of your choice"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Where to build it, and how to show it."""
+    parser.add_argument("--in", dest="folder", metavar="DIR", help="an empty or new folder")
+    parser.add_argument("--json", action="store_true", help="print events as JSON lines")
+
+
+def run(args: Namespace) -> int:
+    """Lay out the project, add its tasks, run the loop, and leave the folder for inspection."""
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.executor.processes import Processes
+    from ralph.workflows.demo import lay_out
+
+    folder = _folder(args.folder)
+    lay_out(folder, Processes(SystemClock()))
+    os.chdir(folder)
+    # Settings and sessions around the demo are none of its business.
+    for name in [name for name in os.environ if name.startswith(("RALPH_", "AGENT_CMD"))]:
+        del os.environ[name]
+    say = sys.stderr if args.json else sys.stdout
+    print(f"A small project in {folder}, nine tasks, one scripted agent:\n", file=say, flush=True)
+    code = _build(args)
+    print(_what_to_look_at(folder), file=say, flush=True)
+    return code
+
+
+def _folder(wanted: str | None) -> str:
+    if wanted is None:
+        from tempfile import mkdtemp
+
+        return mkdtemp(prefix="ralph-demo-")
+    from ralph.core.errors import UsageError
+
+    folder = os.path.abspath(wanted)
+    if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise UsageError(f"{folder} is not an empty folder", hint="name one that does not exist")
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def _build(args: Namespace) -> int:
+    from ralph.cli.opening import the_project, the_store
+    from ralph.engine.loop import run as run_loop
+    from ralph.wiring import assemble
+    from ralph.workflows.demo import the_tasks
+
+    project = the_project()
+    with the_store(project) as store:
+        store.add_many(the_tasks())
+    color = args.color or "auto"
+    with assemble(project, None, sys.stdout, json=args.json, color=color) as kit:
+        return run_loop(kit).exit_code
+
+
+def _what_to_look_at(folder: str) -> str:
+    ralph = shlex.quote(os.path.abspath(sys.argv[0])) if os.sep in sys.argv[0] else "ralph"
+    return f"""
+Look around:
+  cd {shlex.quote(folder)}
+  git log --stat                  what was committed, and by which task
+  {ralph} task tree            the graph
+  {ralph} logs t-000005        the session that crashed, and the one after it
+  {ralph} logs t-000006        the claim that the gate refused
+  python3 -m tally sample.ledger  what was built"""

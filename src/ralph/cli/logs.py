@@ -1,0 +1,86 @@
+"""Show what happened in the sessions of a task or a run.
+
+Without a name: of the newest run. Each session is shown with how it ended, its gates, its commits
+and the path of its raw log; then come the last lines of the newest log.
+"""
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from ralph.cli.parser import add_json, at_least
+
+if TYPE_CHECKING:
+    from ralph.cli.story import Story
+    from ralph.ports.store import Store
+    from ralph.wiring import Project
+
+EXAMPLES = """
+ralph logs
+ralph logs t-4f2a1b
+ralph logs t-4f2a1b --attempt 2 -n 200
+ralph logs -f
+"""
+
+LINES = 20
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="TASK|RUN", nargs="?", help="a task or a run")
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="go on with what happens from now on"
+    )
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="print the log's bytes as they are, control characters and all",
+    )
+    parser.add_argument("--attempt", metavar="N", type=at_least(1), help="only this attempt")
+    parser.add_argument(
+        "-n",
+        "--lines",
+        metavar="N",
+        type=at_least(0),
+        default=LINES,
+        help=f"how many lines of the log (default {LINES})",
+    )
+    add_json(parser, "print the sessions as a JSON array")
+
+
+def run(args: Namespace) -> int:
+    from ralph.cli.opening import the_project, the_store
+    from ralph.cli.story import find_story
+
+    project = the_project()
+    with the_store(project) as store:
+        after = store.last_seq() if args.follow else 0
+        story = find_story(store, args.name, args.attempt, may_wait=args.follow)
+        if args.json:
+            from ralph.cli.as_json import show_array
+
+            show_array(story.sessions)
+        else:
+            _show(args, project, story)
+        if args.follow:
+            return _follow(args, project, store, story, after)
+    return 0
+
+
+def _show(args: Namespace, project: "Project", story: "Story") -> None:
+    import os
+
+    from ralph.cli.raw_log import show_end
+    from ralph.cli.screen import Screen
+
+    print("\n".join(story.lines(Screen(args, project), project.root)))
+    newest = story.newest_log
+    if newest and args.lines:
+        show_end(os.path.join(project.root, newest), args.lines, raw=args.raw)
+
+
+def _follow(args: Namespace, project: "Project", store: "Store", story: "Story", after: int) -> int:
+    from ralph.cli.following import Follower
+
+    # Without a name it goes on with whatever happens, also in runs that are still to come.
+    run = story.run_id if args.name else None
+    follower = Follower(store, project.root, task=story.task_id, run=run, raw=args.raw)
+    return follower.follow(after, story.newest_log if story.is_open else "")

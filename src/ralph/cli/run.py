@@ -1,0 +1,60 @@
+"""Run the loop until every task is settled."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from ralph.cli.opening import the_project
+
+EXAMPLES = """\
+ralph run                     everything that is open
+ralph run t-1a2b3c            one task and all below it
+ralph run login               the tasks of the feature `login`
+ralph run --once              a single iteration
+ralph run --dry-run           what would be done, and with what
+ralph run --json | jq .event  events as JSON lines"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Flags win over the environment, which wins over `.ralph.toml`."""
+    parser.add_argument("target", nargs="?", help="a feature's name, a task's id or alias")
+    how_many = parser.add_mutually_exclusive_group()
+    how_many.add_argument("--once", action="store_true", help="stop after one iteration")
+    how_many.add_argument("--limit", type=int, metavar="N", help="stop after N iterations")
+    parser.add_argument("--agent", metavar="NAME", help="which agent does the work")
+    parser.add_argument("--max-retries", type=int, metavar="N", help="retries of each task")
+    parser.add_argument("--no-commit", action="store_true", help="leave the work uncommitted")
+    parser.add_argument("--no-sandbox", action="store_true", help="run without a wall, knowingly")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done")
+    parser.add_argument("--json", action="store_true", help="print events as JSON lines")
+
+
+def run(args: Namespace) -> int:
+    """One run; its outcome is the exit code."""
+    project = the_project(_flags(args))
+    color = args.color or project.loaded.config.ui.color
+    if args.dry_run:
+        from ralph.cli.dry_run import show
+
+        return show(project, args)
+    from ralph.engine.loop import run as run_loop
+    from ralph.wiring import assemble
+
+    with assemble(project, args.target, sys.stdout, json=args.json, color=color) as kit:
+        return run_loop(kit).exit_code
+
+
+def _flags(args: Namespace) -> dict[str, object]:
+    flags: dict[str, object] = {}
+    if args.once:
+        flags["execution.limit"] = 1
+    if args.limit is not None:
+        flags["execution.limit"] = args.limit
+    if args.agent is not None:
+        flags["agent.name"] = args.agent
+    if args.max_retries is not None:
+        flags["execution.max_retries"] = args.max_retries
+    if args.no_commit:
+        flags["git.commit"] = "none"
+    if args.no_sandbox:
+        flags["sandbox.mode"] = "off"
+    return flags

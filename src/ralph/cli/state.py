@@ -1,0 +1,144 @@
+"""The state of a project at a glance, gathered at a cost that does not grow with the graph."""
+
+import time
+
+import msgspec
+
+from ralph.cli.living import living_runs
+from ralph.cli.screen import Screen
+from ralph.cli.task.telling import titled
+from ralph.cli.times import local, since
+from ralph.core.duration import spoken
+from ralph.core.safe_text import one_line
+from ralph.core.target import Everything
+from ralph.core.task import Status, Task
+from ralph.ports.store import Counts, Filter, Run, Store
+
+NEXT = 3
+STUCK = 5
+
+
+class Working(msgspec.Struct, frozen=True, kw_only=True):
+    """A task in somebody's hands."""
+
+    task: Task
+    attempt: int
+    elapsed_s: float | None
+    log: str
+    is_stale: bool
+    """No run that lives holds it."""
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """What `ralph status` knows."""
+
+    counts: Counts
+    runs: list[Run]
+    """Those that live."""
+    working: list[Working]
+    ready: list[Task]
+    failed: list[Task]
+    blocked: list[Task]
+    last_run: Run | None
+
+    def lines(self, screen: Screen) -> list[str]:
+        """As a person reads it."""
+        return [
+            _sum(self.counts, screen),
+            *_runs(self.runs, self.last_run),
+            *_working(self.working, screen),
+            *_tasks("next", self.ready, screen),
+            *_tasks("failed", self.failed, screen, self.counts.failed),
+            *_tasks("blocked", self.blocked, screen, self.counts.blocked),
+        ]
+
+
+def look(store: Store) -> State:
+    """Ask the store for the little that is shown."""
+    runs = living_runs(store)
+    newest = store.runs(limit=1)
+    workers = {run.worker for run in runs}
+    now = time.time()
+    return State(
+        counts=store.counts(Everything()),
+        runs=runs,
+        working=[
+            _in_hand(store, task, now, is_stale=task.claimed_by not in workers)
+            for task in _some(store, Status.IN_PROGRESS, STUCK)
+        ],
+        ready=store.tasks(Filter(ready=True, limit=NEXT)),
+        failed=_some(store, Status.FAILED, STUCK),
+        blocked=_some(store, Status.BLOCKED, STUCK),
+        last_run=newest[0] if newest else None,
+    )
+
+
+def _some(store: Store, status: Status, limit: int) -> list[Task]:
+    return store.tasks(Filter(statuses=frozenset({status}), limit=limit))
+
+
+def _in_hand(store: Store, task: Task, now: float, *, is_stale: bool) -> Working:
+    session = store.session(task.id, task.attempt)
+    return Working(
+        task=task,
+        attempt=task.attempt,
+        elapsed_s=since(session.started_at, now) if session else None,
+        log=session.log if session else "",
+        is_stale=is_stale,
+    )
+
+
+def _sum(counts: Counts, screen: Screen) -> str:
+    if not counts.total:
+        return "no tasks yet; `ralph task add TITLE` adds one"
+    parts = [
+        screen.paint(f"{number} {status.value.replace('_', ' ')}", screen.colour(status))
+        for status in (
+            Status.DONE,
+            Status.IN_PROGRESS,
+            Status.PENDING,
+            Status.BLOCKED,
+            Status.FAILED,
+        )
+        if (number := getattr(counts, status))
+    ]
+    return f"{counts.total} {'task' if counts.total == 1 else 'tasks'}: {', '.join(parts)}"
+
+
+def _runs(runs: list[Run], last: Run | None) -> list[str]:
+    if runs:
+        return [
+            f"run {run.id} is at work on {one_line(run.target, 60)} with {one_line(run.agent, 40)}"
+            f" since {local(run.started_at)}"
+            for run in runs
+        ]
+    if last is None:
+        return ["nothing has run yet"]
+    if last.outcome is None:
+        return [f"run {last.id} died; `ralph run` goes on where it stopped"]
+    reason = f": {one_line(last.reason, 120)}" if last.reason else ""
+    return [f"last run {last.id} ended {local(last.ended_at)}, {last.outcome.value}{reason}"]
+
+
+def _working(working: list[Working], screen: Screen) -> list[str]:
+    lines = ["", screen.bold("in progress")] if working else []
+    for one in working:
+        took = f", {spoken(one.elapsed_s)}" if one.elapsed_s is not None else ""
+        stale = "; its run is gone, `ralph run` takes it up again" if one.is_stale else ""
+        lines.append(f"  {one.task.id}  {titled(one.task)}  (attempt {one.attempt}{took}{stale})")
+        if one.log:
+            lines.append(f"    {one_line(one.log)}")
+    return lines
+
+
+def _tasks(heading: str, tasks: list[Task], screen: Screen, total: int = 0) -> list[str]:
+    if not tasks:
+        return []
+    lines = ["", screen.bold(heading)]
+    for task in tasks:
+        lines.append(f"  {task.id}  {titled(task)}")
+        if task.reason:
+            lines.append(f"    {one_line(task.reason.strip().partition(chr(10))[0], 160)}")
+    if total > len(tasks):
+        lines.append(f"  … and {total - len(tasks)} more (ralph task list --status {heading})")
+    return lines

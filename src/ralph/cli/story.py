@@ -1,0 +1,138 @@
+"""The sessions of one task or one run, in words."""
+
+import os
+
+import msgspec
+
+from ralph.cli.screen import Screen
+from ralph.cli.task.sections import log_line
+from ralph.cli.task.telling import titled
+from ralph.cli.times import local
+from ralph.core.duration import spoken
+from ralph.core.errors import Missing, NoSuchTask
+from ralph.core.gates import GateResult
+from ralph.core.ids import RunId, TaskId
+from ralph.core.safe_text import one_line
+from ralph.core.task import Task
+from ralph.ports.store import LogEntry, Run, Session, Store
+
+SESSIONS = 100
+"""A run of a night has hundreds; its newest are what one looks for."""
+
+
+class Story(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened, and to whom."""
+
+    sessions: list[Session]
+    task: Task | None = None
+    run: Run | None = None
+    entries: list[LogEntry] = []
+
+    @property
+    def task_id(self) -> TaskId | None:
+        """Set when the story is a task's."""
+        return self.task.id if self.task else None
+
+    @property
+    def run_id(self) -> RunId | None:
+        """Set when the story is a run's."""
+        return self.run.id if self.run else None
+
+    @property
+    def newest_log(self) -> str:
+        """The raw log of the last session."""
+        return self.sessions[-1].log if self.sessions else ""
+
+    @property
+    def is_open(self) -> bool:
+        """Is the last session still at work?"""
+        return bool(self.sessions) and self.sessions[-1].ended_at is None
+
+    def lines(self, screen: Screen, root: str) -> list[str]:
+        """As a person reads it."""
+        lines = [screen.bold(self._heading())]
+        if not self.sessions and (self.task or self.run):
+            lines.append("no session yet")
+        for session in self.sessions:
+            lines += _session(session, screen, root, with_task=self.task is None)
+        if self.entries:
+            lines += ["", *(log_line(entry) for entry in self.entries)]
+        return lines
+
+    def _heading(self) -> str:
+        if self.task is not None:
+            return f"{self.task.id}  {self.task.status.value}  {titled(self.task)}"
+        run = self.run
+        if run is None:
+            return "waiting for a run"
+        how = f"{run.outcome.value}" if run.outcome else "not ended"
+        reason = f": {one_line(run.reason, 160)}" if run.reason else ""
+        return f"run {run.id}  {one_line(run.target, 60)}  {local(run.started_at)}  {how}{reason}"
+
+
+def find_story(
+    store: Store, name: str | None, attempt: int | None, *, may_wait: bool = False
+) -> Story:
+    """The story of a task, of a run, or of the newest run; `may_wait` for the first one."""
+    if name is None:
+        newest = store.runs(limit=1)
+        if newest:
+            return _of_run(store, newest[0], attempt)
+        if may_wait:
+            return Story(sessions=[])
+        raise Missing("nothing has run yet", hint="ralph run")
+    run = store.run(RunId(name))
+    if run is not None:
+        return _of_run(store, run, attempt)
+    try:
+        task = store.find(name)
+    except NoSuchTask as error:
+        shown = one_line(name, 60)
+        raise NoSuchTask(f"no task or run is called {shown}", hint=error.hint) from error
+    return Story(
+        task=task,
+        sessions=_chosen(store.sessions(task=task.id, limit=0 if attempt else SESSIONS), attempt),
+        entries=store.logs(task.id, 20),
+    )
+
+
+def _of_run(store: Store, run: Run, attempt: int | None) -> Story:
+    sessions = store.sessions(run=run.id, limit=0 if attempt else SESSIONS)
+    return Story(run=run, sessions=_chosen(sessions, attempt))
+
+
+def _chosen(sessions: list[Session], attempt: int | None) -> list[Session]:
+    if attempt is None:
+        return sessions
+    chosen = [session for session in sessions if session.attempt == attempt]
+    if not chosen:
+        known = ", ".join(sorted({str(session.attempt) for session in sessions})) or "none yet"
+        raise Missing(f"there is no attempt {attempt}", hint=f"attempts: {known}")
+    return chosen
+
+
+def _session(session: Session, screen: Screen, root: str, *, with_task: bool) -> list[str]:
+    how = session.ending.ended.value.replace("_", " ") if session.ending else "at work"
+    took = f" after {spoken(session.duration_s)}" if session.ended_at else ""
+    task = f"{session.task_id}  " if with_task else ""
+    agent = " ".join(filter(None, (one_line(session.agent, 40), one_line(session.model, 60))))
+    lines = [
+        "",
+        f"{task}attempt {session.attempt}  {local(session.started_at)}  {agent}  {how}{took}",
+    ]
+    if session.ending and session.ending.detail:
+        lines.append(f"  {one_line(session.ending.detail, 200)}")
+    if session.gates:
+        lines.append(f"  gates    {', '.join(map(_gate, session.gates))}")
+    if session.commits:
+        lines.append(f"  commits  {' '.join(commit[:12] for commit in session.commits)}")
+    if session.log:
+        path = os.path.join(root, session.log)
+        gone = "" if os.path.exists(path) else "  (gone)"
+        lines.append(screen.dim(f"  log      {one_line(path)}{gone}"))
+    return lines
+
+
+def _gate(result: GateResult) -> str:
+    how = "out of time" if result.code is None else f"exit {result.code}"
+    return f"{one_line(result.name, 40)} {'passed' if result.passed else f'failed ({how})'}"

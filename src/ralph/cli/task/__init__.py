@@ -1,0 +1,1 @@
+"""The `ralph task` commands."""

@@ -1,0 +1,50 @@
+"""Options that `task add` and `task update` share."""
+
+import sys
+from argparse import ArgumentParser
+
+from ralph.cli.parser import LARGEST, at_least
+from ralph.core.errors import UnusableData, UsageError
+
+
+def add_numbers(parser: ArgumentParser) -> None:
+    """`--priority` and `--max-retries`."""
+    parser.add_argument(
+        "--priority",
+        metavar="N",
+        type=at_least(-LARGEST),
+        help="lower numbers come first (default 0)",
+    )
+    parser.add_argument(
+        "--max-retries",
+        metavar="N",
+        type=at_least(0),
+        help="how often rejected work may be tried again",
+    )
+
+
+def add_description(parser: ArgumentParser) -> None:
+    """`-d`."""
+    parser.add_argument(
+        "-d",
+        "--description",
+        metavar="TEXT",
+        help="what is to be done, in full; - reads standard input",
+    )
+
+
+def described(text: str) -> str:
+    """The description, read from standard input where that was asked for."""
+    if text != "-":
+        return text
+    try:
+        return sys.stdin.buffer.read().decode().rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise UnusableData(f"standard input is not UTF-8 text (byte {error.start + 1})") from error
+
+
+def titled(text: str) -> str:
+    """The title; there has to be one."""
+    if not text.strip():
+        raise UsageError("a task needs a title, and this one is empty")
+    return text.strip()

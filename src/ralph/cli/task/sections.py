@@ -1,0 +1,89 @@
+"""The parts of a page about a task."""
+
+from collections.abc import Sequence
+
+from ralph.cli.screen import Screen
+from ralph.cli.task.telling import titled
+from ralph.cli.times import local
+from ralph.core.duration import spoken
+from ralph.core.safe_text import block, one_line
+from ralph.core.task import Task
+from ralph.ports.store import LogEntry, Session
+
+SHOWN = 20
+DESCRIPTION = 20_000
+"""Longer descriptions are cut on the screen; `--json` has all of it."""
+
+
+def fields(task: Task, feature: str | None, parent: Task | None, screen: Screen) -> list[str]:
+    """What is known about the task itself."""
+    tries = f"attempt {task.attempt}, {task.retry_count} of {task.max_retries} retries used"
+    known = {
+        "status": screen.status(task.status),
+        "alias": one_line(task.alias or ""),
+        "parent": f"{parent.id}  {titled(parent)}" if parent else "",
+        "feature": one_line(feature or ""),
+        "priority": str(task.priority),
+        "tries": f"{tries}, strikes {task.strikes}" if task.strikes else tries,
+        "claimed by": one_line(task.claimed_by or ""),
+        "verified": one_line(task.verification_status or ""),
+        "change": "" if task.needs_change else "none needed",
+        "reason": _indented(block(task.reason or "")),
+        "created": local(task.created_at),
+        "updated": local(task.updated_at),
+    }
+    return [f"{name:<11} {value}" for name, value in known.items() if value]
+
+
+def _indented(text: str) -> str:
+    return text.strip().replace("\n", "\n" + " " * 12)
+
+
+def description(task: Task, screen: Screen) -> list[str]:
+    """The description, cut where it would flood the screen."""
+    if not task.description:
+        return []
+    shown = block(task.description[:DESCRIPTION])
+    if len(task.description) > DESCRIPTION:
+        shown += f"\n… and {len(task.description) - DESCRIPTION} more characters (--json has all)"
+    return ["", screen.bold("description"), shown]
+
+
+def related(screen: Screen, heading: str, tasks: Sequence[Task], limit: int = SHOWN) -> list[str]:
+    """Other tasks, below a heading."""
+    if not tasks:
+        return []
+    shown = tasks[:limit] if limit else tasks
+    lines = [f"  {task.id}  {screen.status(task.status, 11)}  {titled(task)}" for task in shown]
+    if len(tasks) > len(shown):
+        lines.append(f"  … and {len(tasks) - len(shown)} more")
+    return ["", screen.bold(heading), *lines]
+
+
+def attempts(screen: Screen, sessions: Sequence[Session]) -> list[str]:
+    """One line for each attempt."""
+    if not sessions:
+        return []
+    return ["", screen.bold("attempts"), *(f"  {attempt_line(one)}" for one in sessions)]
+
+
+def attempt_line(session: Session) -> str:
+    """How an attempt went, in one line."""
+    how = session.ending.ended.value.replace("_", " ") if session.ending else "running"
+    took = f"  {spoken(session.duration_s)}" if session.ended_at else ""
+    detail = session.ending.detail if session.ending else ""
+    why = f"  {one_line(detail, 120)}" if detail else ""
+    agent = one_line(session.agent, 20)
+    return f"{session.attempt}  {local(session.started_at)}  {agent}  {how}{took}{why}"
+
+
+def log(screen: Screen, entries: Sequence[LogEntry]) -> list[str]:
+    """The newest lines of the task's log."""
+    if not entries:
+        return []
+    return ["", screen.bold("log"), *(f"  {log_line(entry)}" for entry in entries)]
+
+
+def log_line(entry: LogEntry) -> str:
+    """One line of a task's log."""
+    return f"{local(entry.timestamp)}  {one_line(entry.message)}"

@@ -1,0 +1,61 @@
+"""Show everything about a task."""
+
+from argparse import ArgumentParser, Namespace
+
+from ralph.cli.parser import add_json
+from ralph.cli.task.naming import add_task
+
+EXAMPLES = """
+ralph task show t-4f2a1b
+ralph task show US-001 --json
+"""
+
+LOG_LINES = 20
+
+
+def arguments(parser: ArgumentParser) -> None:
+    add_task(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    from ralph.cli.opening import the_project, the_store
+    from ralph.cli.screen import Screen
+    from ralph.cli.task import sections
+    from ralph.cli.task.telling import titled
+
+    project = the_project()
+    with the_store(project) as store:
+        task = store.find(args.task)
+        blockers, dependents = store.blockers(task.id), store.dependents(task.id)
+        children, sessions = store.children(task.id), store.sessions(task=task.id)
+        entries = store.logs(task.id, 0 if args.json else LOG_LINES)
+        feature = store.feature(task.feature_id) if task.feature_id else None
+        parent = store.find(task.parent_id) if task.parent_id else None
+    if args.json:
+        from ralph.cli.as_json import show, task_object
+
+        show(
+            task_object(task, [blocker.id for blocker in blockers])
+            | {
+                "feature": feature.name if feature else None,
+                "dependents": [dependent.id for dependent in dependents],
+                "children": [child.id for child in children],
+                "attempts": sessions,
+                "log": entries,
+            }
+        )
+        return 0
+    screen = Screen(args, project)
+    lines = [
+        f"{screen.bold(task.id)}  {titled(task)}",
+        *sections.fields(task, feature.name if feature else None, parent, screen),
+        *sections.description(task, screen),
+        *sections.related(screen, "waits for", blockers),
+        *sections.related(screen, "holds up", dependents),
+        *sections.related(screen, "parts", children),
+        *sections.attempts(screen, sessions),
+        *sections.log(screen, entries),
+    ]
+    print("\n".join(lines))
+    return 0

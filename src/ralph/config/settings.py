@@ -1,0 +1,285 @@
+"""Every setting, with its default; the sentence below a field is its documentation."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+Money = Annotated[float, msgspec.Meta(ge=0.0)]
+Duration = Annotated[str, msgspec.Meta(title="duration")]
+"""`30s`, `10m`, `8h`; empty is without limit."""
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One table of `.ralph.toml`."""
+
+
+class Agent(Section, frozen=True, kw_only=True):
+    """Which program does the work."""
+
+    name: str = "auto"
+    """The agent's name; `auto` takes the command that is set, or the first agent installed."""
+    command: str = ""
+    """The command line of the `command` agent; `{prompt}` is a file, else the brief is on stdin."""
+    fallback: tuple[str, ...] = ()
+    """Agents that take over while the first one is out of quota."""
+    pass_env: tuple[str, ...] = ()
+    """Variables (or patterns) that sessions inherit although they look like secrets."""
+    interactive: str = ""
+    """The command line for sessions with a person."""
+
+
+class Models(Section, frozen=True, kw_only=True):
+    """Which model does the work."""
+
+    strategy: Literal["fixed", "cost-optimized", "escalate", "plan-then-execute"] = "cost-optimized"
+    """How the model of the next session is chosen."""
+    model: str = ""
+    """The model of the `fixed` strategy."""
+    tiers: dict[str, dict[str, str]] = {}
+    """`[models.AGENT]`: what haiku, sonnet and opus mean for an agent."""
+
+
+class Price(Section, frozen=True, kw_only=True):
+    """USD per million tokens."""
+
+    input: Money = 0.0
+    cached: Money = 0.0
+    output: Money = 0.0
+
+
+class Execution(Section, frozen=True, kw_only=True):
+    """How tasks are tried."""
+
+    max_retries: Count = 3
+    """Retries of a new task: 3 allows four tries."""
+    verify: bool = True
+    """Let a second session check accepted work."""
+    learn: bool = True
+    """Let sessions write down what they learned."""
+    fail_fast: bool = False
+    """A failed child fails its parents at once, instead of when none can still run."""
+    limit: Count = 0
+    """Iterations of a run; 0 is without limit."""
+    schedule: Literal["auto", "priority", "critical-path"] = "auto"
+    """Which ready task comes first; `auto` is critical-path with several workers."""
+
+
+class Verify(Section, frozen=True, kw_only=True):
+    """Who verifies."""
+
+    agent: str = ""
+    """The verifying agent; empty is the working one."""
+    model: str = ""
+    """Its model; empty is the working one's."""
+
+
+class Review(Section, frozen=True, kw_only=True):
+    """Who reviews."""
+
+    enabled: bool = False
+    """Let a reviewer read every change."""
+    agent: str = ""
+    """The reviewing agent; empty is the working one."""
+    model: str = ""
+    """Its model; empty is the working one's."""
+
+
+class Timeouts(Section, frozen=True, kw_only=True):
+    """How long things may take."""
+
+    session: Duration = "45m"
+    """A whole session."""
+    idle: Duration = "10m"
+    """Silence in a session, unless a tool is at work."""
+    after_result: Duration = "30s"
+    """A session that lives on after its last word."""
+    gate: Duration = "10m"
+    """One gate."""
+    run: Duration = ""
+    """A whole run; empty is without limit."""
+
+
+class Gates(Section, frozen=True, kw_only=True):
+    """Commands that must pass, in order."""
+
+    commands: dict[str, str] = {}
+    """`name = "command"`."""
+    min_coverage: Annotated[float, msgspec.Meta(ge=0.0, le=100.0)] = 0.0
+    """The least coverage, in percent, that the `coverage` gate must report."""
+
+
+class Budget(Section, frozen=True, kw_only=True):
+    """What may be spent."""
+
+    hard: Literal["billed", "always", "never"] = "billed"
+    """When a limit stops the work rather than warns."""
+    session_usd: Money = 2.0
+    """One session."""
+    run_usd: Money = 50.0
+    """One run."""
+    project_usd: Money = 200.0
+    """All runs."""
+    session_tokens: Count = 0
+    """One session, where its cost is unknown; 0 is without limit."""
+    warn_at: Share = 0.8
+    """The share of a limit at which to warn."""
+
+
+class Breaker(Section, frozen=True, kw_only=True):
+    """When a run pauses by itself."""
+
+    failures: Count = 3
+    """Failures in a row; 0 is never."""
+    stagnation: Count = 5
+    """Iterations in a row without progress; 0 is never."""
+    cooldown: Duration = "5m"
+    """How long it stays open."""
+    max_age: Duration = "2h"
+    """Older failures do not count."""
+
+
+class Context(Section, frozen=True, kw_only=True):
+    """The model's context."""
+
+    capacity_tokens: Count = 200_000
+    """What a context holds."""
+    handoff_at: Share = 0.6
+    """The share at which a session hands over to a fresh one."""
+    brief_tokens: Count = 40_000
+    """What a brief may take."""
+
+
+class Git(Section, frozen=True, kw_only=True):
+    """What becomes of the work."""
+
+    commit: Literal["auto", "ralph", "none"] = "auto"
+    """`auto`: the agent may commit, Ralph commits the rest; `ralph`: only Ralph; `none`: nobody."""
+    branch: str = ""
+    """Work on this new branch instead of the current one."""
+
+
+class Policy(Section, frozen=True, kw_only=True):
+    """What sessions may call."""
+
+    git: Literal["commit", "read-only", "free"] = "commit"
+    """`commit`: add and commit only."""
+    packaging: Literal["auto", "uv", "free"] = "auto"
+    """`auto`: uv where the project has a uv.lock."""
+    strict: bool = False
+    """Refuse what cannot be decided."""
+
+
+class Rule(Section, frozen=True, kw_only=True):
+    """A door in the wall."""
+
+    write: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    bins: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+
+
+class Sandbox(Section, frozen=True, kw_only=True):
+    """The wall around sessions."""
+
+    mode: Literal["required", "off"] = "required"
+    """`off` runs without a wall, knowingly."""
+    network: Literal["on", "off", "proxy"] = "on"
+    """`proxy` lets only listed domains through."""
+    allow: tuple[str, ...] = ()
+    """Rules such as `aws` or `ssh`."""
+    write: tuple[str, ...] = ()
+    """Further paths that sessions may write."""
+    read: tuple[str, ...] = ()
+    """Hidden paths that sessions may read."""
+    rules: dict[str, Rule] = {}
+    """`[sandbox.rules.NAME]`: rules of your own."""
+
+
+class Workspace(Section, frozen=True, kw_only=True):
+    """Private checkouts."""
+
+    include: tuple[str, ...] = ()
+    """Ignored files that a private checkout needs, such as `.env`."""
+    setup: tuple[str, ...] = ()
+    """Commands that prepare a private checkout."""
+
+
+class Workers(Section, frozen=True, kw_only=True):
+    """How many work at a time."""
+
+    count: Annotated[int, msgspec.Meta(ge=1)] = 1
+    """Workers of a run."""
+
+
+class Specs(Section, frozen=True, kw_only=True):
+    """Reference documents."""
+
+    dirs: tuple[str, ...] = (".ralph/specs",)
+    """Folders whose Markdown files sessions are pointed to."""
+
+
+class Memory(Section, frozen=True, kw_only=True):
+    """What later sessions are told."""
+
+    enabled: bool = True
+    """Give memories to sessions."""
+    budget_tokens: Count = 2000
+    """What they may take of a brief."""
+
+
+class Notify(Section, frozen=True, kw_only=True):
+    """How people hear of it."""
+
+    bell: bool = True
+    """The terminal's bell."""
+    desktop: bool = False
+    """A desktop notification."""
+    sound: bool = False
+    """Spoken words, where the system can."""
+    command: str = ""
+    """A command that gets the message as its last argument."""
+    urls: tuple[str, ...] = ()
+    """Services to notify."""
+    on: tuple[str, ...] = ("complete", "failed", "paused")
+    """What is worth a notification."""
+
+
+class Ui(Section, frozen=True, kw_only=True):
+    """How it looks."""
+
+    color: Literal["auto", "always", "never"] = "auto"
+    """Colours; `auto` is on a terminal."""
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that can be set."""
+
+    agent: Agent = Agent()
+    models: Models = Models()
+    prices: dict[str, Price] = {}
+    execution: Execution = Execution()
+    verify: Verify = Verify()
+    review: Review = Review()
+    timeouts: Timeouts = Timeouts()
+    gates: Gates = Gates()
+    budget: Budget = Budget()
+    breaker: Breaker = Breaker()
+    context: Context = Context()
+    git: Git = Git()
+    policy: Policy = Policy()
+    sandbox: Sandbox = Sandbox()
+    workspace: Workspace = Workspace()
+    workers: Workers = Workers()
+    specs: Specs = Specs()
+    memory: Memory = Memory()
+    notify: Notify = Notify()
+    ui: Ui = Ui()
+
+
+SECTIONS: dict[str, type[Section]] = {
+    name: type_
+    for name, type_ in Config.__annotations__.items()
+    if isinstance(type_, type) and issubclass(type_, Section)
+}

@@ -1,0 +1,48 @@
+"""Which of a person's variables a session inherits: all, less what harms."""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+ENCLOSING: Final = (
+    "CLAUDECODE",
+    "CLAUDE_CODE_*",
+    "CLAUDE_AGENT_*",
+    "CODEX_SANDBOX*",
+    "CODEX_THREAD_ID",
+    "RALPH_*",
+    "GIT_*",
+)
+"""An agent that finds these believes that it runs inside another session, or writes elsewhere."""
+
+SECRETS: Final = (
+    "ANTHROPIC_*",
+    "OPENAI_*",
+    "*_TOKEN",
+    "*_SECRET*",
+    "*_API_KEY",
+    "*_APIKEY",
+    "*_PASSWORD",
+    "*_PASSPHRASE",
+    "*_ACCESS_KEY*",
+    "*_PRIVATE_KEY*",
+)
+"""Keys that change who pays, and other likely secrets."""
+
+
+def inherited(
+    environ: Mapping[str, str], allowed: Sequence[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What a session gets, and the names of the secrets that were dropped."""
+    kept: dict[str, str] = {}
+    dropped: list[str] = []
+    for name, value in environ.items():
+        if _matches(name, allowed) or not _matches(name, (*ENCLOSING, *SECRETS)):
+            kept[name] = value
+        elif _matches(name, SECRETS):
+            dropped.append(name)
+    return kept, tuple(sorted(dropped))
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

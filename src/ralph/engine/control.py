@@ -1,0 +1,74 @@
+"""What people say to a running loop, heard at every tick."""
+
+from ralph.core.ending import Stop
+from ralph.core.errors import RalphError
+from ralph.core.events import ControlSent, RunPaused, RunResumed
+from ralph.core.ids import TaskId
+from ralph.core.transitions import Blocked
+from ralph.engine.kit import Kit
+from ralph.ports.store import Word
+
+SKIPPED = "skipped by a person"
+
+
+def listen(kit: Kit, running: TaskId | None) -> Stop | None:
+    """Take what was asked since the last look. A reason means: end the session at once."""
+    stop: Stop | None = None
+    for control in kit.store.take_controls(kit.settings.run_id):
+        kit.record(ControlSent(word=control.word, task_id=control.task_id))
+        match control.word:
+            case Word.PAUSE:
+                kit.paused = True
+                if running is not None:
+                    kit.warn("the run will pause after this session")
+            case Word.RESUME:
+                kit.paused = False
+            case Word.STOP:
+                kit.stopping = "stopped by a person"
+            case Word.STOP_NOW:
+                kit.stopping = "stopped by a person"
+                kit.stop_now = True
+                stop = Stop.INTERRUPTED
+            case Word.SKIP:
+                if control.task_id is not None and control.task_id == running:
+                    kit.skipped.add(control.task_id)
+                    stop = Stop.INTERRUPTED
+                elif control.task_id is not None:
+                    _block(kit, control.task_id)
+    return stop
+
+
+def _block(kit: Kit, task: TaskId) -> None:
+    try:
+        kit.store.apply(task, [Blocked(SKIPPED)])
+    except RalphError as error:
+        # It was settled or deleted in the meantime: nothing is left to skip.
+        kit.warn(f"cannot skip: {error}", task)
+
+
+def wait_while_paused(kit: Kit) -> None:
+    """Hold still until someone resumes or stops the run, or a signal comes."""
+    if not kit.paused or kit.stopping:
+        return
+    run = kit.settings.run_id
+    kit.record(RunPaused(run_id=run, reason="paused by a person; `ralph resume` goes on"))
+    while kit.paused and not kit.stopping and not kit.interrupted():
+        kit.executor.sleep(60.0, lambda: _tick(kit))
+    if not kit.paused:
+        kit.record(RunResumed(run_id=run))
+    # A person may have used the pause to edit.
+    kit.snapshot = None
+
+
+def wait(kit: Kit, seconds: float) -> None:
+    """Let time pass, unless someone wants something."""
+    if seconds > 0:
+        kit.executor.sleep(seconds, lambda: _tick(kit, pause_ends=False))
+
+
+def _tick(kit: Kit, *, pause_ends: bool = True) -> bool:
+    listen(kit, None)
+    kit.store.heartbeat(kit.settings.worker, kit.settings.lease_s)
+    kit.publish()
+    kit.sink.tick()
+    return bool(kit.interrupted() or kit.stopping or (pause_ends and not kit.paused))

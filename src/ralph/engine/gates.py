@@ -1,0 +1,142 @@
+"""Running the gates in the checkout, against a baseline."""
+
+import contextlib
+import os
+
+from ralph.core.ending import Stop
+from ralph.core.errors import Unavailable
+from ralph.core.events import BaselineTaken, GateEnded, GateStarted
+from ralph.core.gates import Gate, GateResult
+from ralph.core.ids import TaskId
+from ralph.engine.control import listen
+from ralph.engine.kit import Kit
+from ralph.engine.steps.compose import paths
+from ralph.ports.executor import Command, Timeouts
+
+TAIL_BYTES = 8 * 1024
+TAIL_LINES = 40
+
+
+class Interrupted(Exception):
+    """We were asked to stop while a gate ran: it proves nothing either way."""
+
+
+class _Tail:
+    """A `Listener` that keeps the last lines."""
+
+    has_result = False
+    is_busy = False
+
+    def __init__(self, kit: Kit, running: TaskId | None) -> None:
+        self.kit = kit
+        self.running = running
+        self.bytes = b""
+
+    def output(self, block: bytes) -> None:
+        self.bytes = (self.bytes + block)[-TAIL_BYTES:]
+
+    def tick(self) -> Stop | None:
+        kit = self.kit
+        if kit.interrupted():
+            return Stop.INTERRUPTED
+        kit.store.heartbeat(kit.settings.worker, kit.settings.lease_s)
+        stop = listen(kit, self.running)
+        kit.publish()
+        kit.sink.tick()
+        return stop
+
+    def lines(self) -> str:
+        return "\n".join(self.bytes.decode("utf-8", "replace").splitlines()[-TAIL_LINES:])
+
+
+def take_baseline(kit: Kit) -> None:
+    """Learn what is red already, before anyone has done anything.
+
+    Not while unfinished work lies in the checkout: then the baseline before it still holds, and a
+    gate that has none must pass.
+    """
+    if kit.unfinished is not None:
+        remember(kit, ())
+        return
+    results = tuple(_run(kit, gate, None) for gate in kit.settings.gates)
+    for result in results:
+        if result.cannot_run:
+            how = "does not end in time" if result.code is None else f"exits with {result.code}"
+            raise Unavailable(
+                f"gate {result.name} cannot run: it {how} before any work is done",
+                hint=_last_line(result) or "try its command by hand, then mend [gates]",
+            )
+    remember(kit, results)
+    kit.record(
+        BaselineTaken(
+            run_id=kit.settings.run_id,
+            red=tuple(r.name for r in results if not r.passed),
+            green=tuple(r.name for r in results if r.passed),
+        )
+    )
+    # Gates may drop files; those are nobody's work.
+    kit.snapshot = None
+
+
+def remember(kit: Kit, results: tuple[GateResult, ...]) -> None:
+    """From now on this is what the next attempt is compared with."""
+    known = {result.name: result for result in kit.baseline}
+    known.update({result.name: result for result in results})
+    kit.baseline = tuple(known.values())
+    kit.store.save_baseline(kit.settings.run_id, kit.baseline)
+
+
+def run_gates(kit: Kit, task: TaskId) -> tuple[GateResult, ...]:
+    """In order; one that was green and is red now ends it, since the verdict is clear."""
+    red = {result.name for result in kit.baseline if not result.passed}
+    results: list[GateResult] = []
+    for gate in kit.settings.gates:
+        result = _run(kit, gate, task)
+        results.append(result)
+        if not result.passed and gate.name not in red:
+            break
+    kit.snapshot = None
+    return tuple(results)
+
+
+def _run(kit: Kit, gate: Gate, task: TaskId | None) -> GateResult:
+    kit.record(GateStarted(task_id=task, name=gate.name))
+    tail = _Tail(kit, task)
+    log = f"{paths(kit)}.gate-{_file_name(gate.name)}.log"
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(log), exist_ok=True)
+    exit_ = kit.executor.run(
+        Command(argv=("/bin/sh", "-c", gate.command), cwd=kit.workspace.path, env=kit.settings.env),
+        log=log,
+        timeouts=Timeouts(hard_s=kit.settings.gate_timeout_s),
+        listener=tail,
+    )
+    if exit_.stop is Stop.INTERRUPTED:
+        raise Interrupted
+    timed_out = exit_.stop is not None
+    result = GateResult(
+        name=gate.name,
+        passed=exit_.code == 0 and not timed_out,
+        code=None if timed_out else exit_.code,
+        duration_s=round(exit_.duration_s, 3),
+        output="\n".join(filter(None, (tail.lines(), exit_.stderr[-2000:].rstrip()))),
+    )
+    kit.record(
+        GateEnded(
+            task_id=task,
+            name=gate.name,
+            passed=result.passed,
+            code=result.code,
+            duration_s=result.duration_s,
+        )
+    )
+    return result
+
+
+def _file_name(name: str) -> str:
+    return "".join(char if char.isalnum() or char in "-_" else "-" for char in name)[:40]
+
+
+def _last_line(result: GateResult) -> str:
+    lines = result.output.strip().splitlines()
+    return lines[-1][:200] if lines else ""

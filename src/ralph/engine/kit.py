@@ -1,0 +1,119 @@
+"""What a run works with, and the little it keeps in mind."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from ralph.core.events import Event, Warned
+from ralph.core.gates import Gate, GateResult
+from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.limits import Limits
+from ralph.core.order import Schedule
+from ralph.core.snapshot import Snapshot
+from ralph.core.target import Everything, Target
+from ralph.ports.agent import Agent
+from ralph.ports.clock import Clock
+from ralph.ports.door import Door
+from ralph.ports.executor import Executor, Timeouts
+from ralph.ports.sink import Sink
+from ralph.ports.store import Owner, Store
+from ralph.ports.workspace import Workspace
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The configuration of one run, frozen when it starts."""
+
+    run_id: RunId
+    worker: WorkerId
+    owner: Owner
+    runs_dir: str
+    """Logs, briefs and streams, one set for each iteration."""
+    env: Mapping[str, str]
+    """What sessions and gates inherit."""
+    target: Target = Everything()
+    schedule: Schedule = Schedule.PRIORITY
+    gates: tuple[Gate, ...] = ()
+    gate_timeout_s: float = 600.0
+    timeouts: Timeouts = Timeouts(hard_s=2700.0, idle_s=600.0, after_result_s=30.0)
+    limits: Limits = Limits()
+    commit: str = "auto"
+    fail_fast: bool = False
+    lease_s: float = 60.0
+    sandbox: str = "off"
+    limit_wait_s: float = 300.0
+    """How long to wait for a usage limit that does not say when it ends."""
+
+
+class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
+    """Work of a task that is not settled, lying in the checkout for its next attempt to mend."""
+
+    task: TaskId
+    attempt: int
+    base: Snapshot
+    """The checkout before the task's first attempt."""
+
+
+class Kit:
+    """The parts of a run, joined, and what it remembers from one iteration to the next."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        store: Store,
+        agent: Agent,
+        workspace: Workspace,
+        executor: Executor,
+        clock: Clock,
+        sink: Sink,
+        door: Door,
+        interrupted: Callable[[], str | None],
+        is_alive: Callable[[Owner], bool | None],
+    ) -> None:
+        self.settings = settings
+        self.store = store
+        self.agent = agent
+        self.workspace = workspace
+        self.executor = executor
+        self.clock = clock
+        self.sink = sink
+        self.door = door
+        self.interrupted = interrupted
+        self.is_alive = is_alive
+
+        self.seen = store.last_seq()
+        self.iteration = 0
+        self.commits = 0
+        self.baseline: tuple[GateResult, ...] = ()
+        self.kept: frozenset[str] = frozenset()
+        """A person's uncommitted files at the start of the run: never committed."""
+        self.snapshot: Snapshot | None = None
+        """The checkout after the last session, while nothing else has touched it."""
+        self.unfinished: Unfinished | None = None
+        self.stopping: str | None = None
+        """Why the run is to end after this session."""
+        self.stop_now = False
+        self.paused = False
+        self.skipped: set[TaskId] = set()
+
+    def publish(self) -> None:
+        """Show what has been recorded since the last look, by whomever."""
+        while recorded := self.store.events(after=self.seen, limit=1000):
+            for one in recorded:
+                self.sink.event(one)
+            self.seen = recorded[-1].seq
+
+    def record(self, event: Event) -> None:
+        """Write an event that changes no state, and show it."""
+        self.store.record(event, self.settings.run_id)
+        self.publish()
+
+    def warn(self, message: str, task: TaskId | None = None) -> None:
+        """Tell people something that stops nothing."""
+        self.record(Warned(message=message, task_id=task))
+
+    def take_snapshot(self) -> Snapshot:
+        """The checkout as it is; the look after a session also serves before the next one."""
+        if self.snapshot is None:
+            self.snapshot = self.workspace.snapshot()
+        return self.snapshot

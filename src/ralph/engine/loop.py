@@ -1,0 +1,208 @@
+"""The loop: iterate until everything is settled, or something says stop."""
+
+from ralph.core.ending import Cost
+from ralph.core.errors import RalphError, Unavailable
+from ralph.core.events import RunEnded, RunStarted, RunWaiting
+from ralph.core.limits import Tally, back_off_s, count, spent, tripped
+from ralph.core.moment import iso
+from ralph.core.order import Schedule
+from ralph.core.outcome import EXIT_CODES, Outcome
+from ralph.core.target import describe
+from ralph.engine.control import listen, wait, wait_while_paused
+from ralph.engine.gates import Interrupted, take_baseline
+from ralph.engine.iteration import Iterated, iterate
+from ralph.engine.kit import Kit
+from ralph.engine.recovery import look_around, recover
+from ralph.engine.steps.claim import claim
+from ralph.ports.store import Claim, Run
+
+OVERLOADS_IN_A_ROW = 8
+
+End = tuple[Outcome, str]
+"""How a run ends, and why."""
+
+
+def run(kit: Kit) -> RunEnded:
+    """Run to one outcome; the record of it is the last event."""
+    loop = Loop(kit)
+    loop.start()
+    try:
+        outcome, reason = loop.until_settled()
+    except RalphError as error:
+        loop.end(Outcome.ERROR, str(error), error.exit_code)
+        raise
+    except BaseException as error:
+        loop.end(Outcome.ERROR, f"{type(error).__name__}: {error}", 70)
+        raise
+    return loop.end(outcome, reason, EXIT_CODES[outcome])
+
+
+class Loop:
+    """One run, from its first event to its last."""
+
+    def __init__(self, kit: Kit) -> None:
+        self.kit = kit
+        self.tally = Tally()
+        self.began = kit.clock.monotonic()
+        self.strikes = 0
+        self.overloads = 0
+        self.has_baseline = not kit.settings.gates
+
+    def start(self) -> None:
+        """Make the run known."""
+        kit, s = self.kit, self.kit.settings
+        started = RunStarted(
+            run_id=s.run_id,
+            worker=s.worker,
+            target=describe(s.target),
+            agent=kit.agent.traits.name,
+            checkout=kit.workspace.path,
+            gates=tuple(gate.name for gate in s.gates),
+            sandbox=s.sandbox,
+        )
+        record = Run(
+            id=s.run_id,
+            worker=s.worker,
+            target=started.target,
+            agent=started.agent,
+            checkout=started.checkout,
+            started_at=iso(kit.clock.now()),
+        )
+        kit.store.start_run(record, s.owner, s.lease_s, started)
+        kit.publish()
+
+    def until_settled(self) -> End:
+        """Iterate. Terminal conditions come first, then limits, then the next task."""
+        kit = self.kit
+        recover(kit)
+        look_around(kit)
+        while True:
+            if end := self._asked_to_stop():
+                return end
+            if end := self._nothing_left():
+                return end
+            if reason := spent(kit.settings.limits, self.tally, self._elapsed()):
+                return Outcome.LIMIT_REACHED, reason
+            if not self.has_baseline:
+                try:
+                    take_baseline(kit)
+                except Interrupted:
+                    continue
+                self.has_baseline = True
+            taken = self._claim()
+            if taken is None:
+                if end := self._nothing_ready():
+                    return end
+            elif end := self._after(iterate(kit, taken)):
+                return end
+
+    def _claim(self) -> Claim | None:
+        if self.kit.settings.schedule is Schedule.CRITICAL_PATH:
+            self.kit.store.rank_chains()
+        return claim(self.kit)
+
+    def _asked_to_stop(self) -> End | None:
+        kit = self.kit
+        listen(kit, None)
+        wait_while_paused(kit)
+        if signal := kit.interrupted():
+            return Outcome.INTERRUPTED, f"by {signal}"
+        if kit.stopping:
+            return Outcome.PAUSED, kit.stopping
+        return None
+
+    def _nothing_left(self) -> End | None:
+        """No plan, or everything settled."""
+        store, target = self.kit.store, self.kit.settings.target
+        if store.has_open(target):
+            return None
+        if not store.has_tasks(target):
+            return Outcome.NO_PLAN, "there are no tasks"
+        failed = store.counts(target).failed
+        if failed:
+            return Outcome.COMPLETE_WITH_FAILURES, f"{failed} failed"
+        return Outcome.COMPLETE, "every task is done"
+
+    def _nothing_ready(self) -> End | None:
+        """Open tasks, but none that could run: wait for other workers, or give up."""
+        kit = self.kit
+        recover(kit)
+        if kit.store.next_ready(kit.settings.target, kit.settings.schedule) is not None:
+            return None
+        if kit.store.in_progress(kit.settings.target):
+            # Another run holds what is left: its end may make something ready.
+            wait(kit, 1.0)
+            return None
+        open_ = kit.store.counts(kit.settings.target).open
+        return Outcome.BLOCKED, f"{open_} open, none of them can run"
+
+    def _after(self, iterated: Iterated) -> End | None:
+        """What an iteration means for the run."""
+        if iterated.counts:
+            self.tally = count(self.tally, iterated.progress)
+        if iterated.ends_run:
+            return Outcome.FAILURE, iterated.progress.reason
+        match iterated.cost:
+            case Cost.END_RUN:
+                hint = self.kit.agent.traits.install_hint
+                raise Unavailable(f"the agent cannot run: {iterated.detail}", hint=hint)
+            case Cost.PAUSE:
+                return Outcome.PAUSED, iterated.detail
+            case Cost.WAIT:
+                self._wait_for_reset(iterated)
+            case Cost.BACK_OFF:
+                self.overloads += 1
+                if self.overloads >= OVERLOADS_IN_A_ROW:
+                    return Outcome.PAUSED, f"{self.overloads} times in a row: {iterated.detail}"
+                self._wait(min(60.0, 2.0**self.overloads), iterated.detail)
+            case Cost.JUDGE | Cost.STRIKE | Cost.NOTHING:
+                self.overloads = 0
+        if reason := tripped(self.kit.settings.limits, self.tally):
+            return Outcome.PAUSED, f"{reason}; the last: {iterated.progress.reason}"
+        self.strikes = self.strikes + 1 if iterated.progress.struck else 0
+        if self.strikes and not spent(self.kit.settings.limits, self.tally, self._elapsed()):
+            wait(self.kit, back_off_s(self.strikes))
+        return None
+
+    def _wait_for_reset(self, iterated: Iterated) -> None:
+        now = self.kit.clock.now()
+        until = iterated.resets_at or now + self.kit.settings.limit_wait_s
+        # A reset time in the past, or next month, is a misunderstanding.
+        self._wait(min(max(until - now, 1.0), 8 * 86400.0), iterated.detail or "usage limit")
+
+    def _wait(self, seconds: float, reason: str) -> None:
+        kit = self.kit
+        until = iso(kit.clock.now() + seconds)
+        kit.record(RunWaiting(run_id=kit.settings.run_id, reason=reason, until=until))
+        wait(kit, seconds)
+
+    def _elapsed(self) -> float:
+        return self.kit.clock.monotonic() - self.began
+
+    def end(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:
+        """Write the last event and show it."""
+        kit, s = self.kit, self.kit.settings
+        ended = self._account(outcome, reason, exit_code)
+        kit.store.end_run(s.run_id, outcome, reason, ended)
+        kit.publish()
+        return ended
+
+    def _account(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:
+        kit = self.kit
+        sessions = kit.store.sessions(run=kit.settings.run_id)
+        costs = [one.ending.cost_usd for one in sessions if one.ending is not None]
+        known = [cost for cost in costs if cost is not None]
+        counts = kit.store.counts(kit.settings.target)
+        return RunEnded(
+            run_id=kit.settings.run_id,
+            outcome=outcome,
+            exit_code=exit_code,
+            reason=reason,
+            done=counts.done,
+            failed=counts.failed,
+            attempts=len(sessions),
+            commits=kit.commits,
+            duration_s=round(self._elapsed(), 3),
+            # One session of unknown cost makes the sum unknown: never show less than was spent.
+            cost_usd=round(sum(known), 6) if known and len(known) == len(costs) else None,
+        )

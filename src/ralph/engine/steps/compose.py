@@ -1,0 +1,65 @@
+"""Step 2: write down what the session is told."""
+
+import os
+
+from ralph.core.brief import Material, Prerequisite, write_brief
+from ralph.core.events import GuidanceDelivered
+from ralph.core.safe_text import one_line
+from ralph.core.task import Status, Task
+from ralph.engine.kit import Kit
+from ralph.ports.agent import Brief
+from ralph.ports.store import Claim
+
+
+def compose(kit: Kit, claim: Claim) -> Brief:
+    """The brief, also as a file beside the session's log."""
+    task = claim.task
+    guidance = kit.store.guidance(task.id)
+    text = write_brief(material(kit, task, tuple(text for _, text in guidance)))
+    path = paths(kit) + ".prompt.md"
+    os.makedirs(kit.settings.runs_dir, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    if guidance:
+        kit.store.delivered(
+            [number for number, _ in guidance],
+            GuidanceDelivered(task_id=task.id, attempt=claim.attempt, count=len(guidance)),
+        )
+        kit.publish()
+    return Brief(
+        task_id=task.id,
+        title=task.title,
+        alias=task.alias,
+        attempt=claim.attempt,
+        run_id=kit.settings.run_id,
+        text=text,
+        path=path,
+        checkout=kit.workspace.path,
+    )
+
+
+def paths(kit: Kit) -> str:
+    """The common beginning of this iteration's files."""
+    return os.path.join(kit.settings.runs_dir, f"run-{kit.settings.run_id}-iter-{kit.iteration}")
+
+
+def material(kit: Kit, task: Task, guidance: tuple[str, ...]) -> Material:
+    """What is known about the task."""
+    store = kit.store
+    blockers = [one for one in store.blockers(task.id) if one.status is Status.DONE]
+    return Material(
+        task=task,
+        parent=store.find(task.parent_id) if task.parent_id else None,
+        prerequisites=tuple(
+            Prerequisite(id=one.id, title=one.title, summary=_left_behind(kit, one))
+            for one in blockers
+        ),
+        gates=tuple(gate.command for gate in kit.settings.gates),
+        guidance=guidance,
+        agent_commits=kit.settings.commit == "auto",
+    )
+
+
+def _left_behind(kit: Kit, task: Task) -> str:
+    logs = kit.store.logs(task.id, limit=1)
+    return one_line(logs[-1].message if logs else task.description, 400)

@@ -1,0 +1,130 @@
+"""Step 3: run one session of the agent, watched, and record how it ended."""
+
+import contextlib
+import os
+from typing import IO
+
+from msgspec.structs import replace
+
+from ralph.core.events import SessionEnded, SessionStarted
+from ralph.core.ids import session_id
+from ralph.core.moment import iso
+from ralph.core.safe_text import one_line
+from ralph.engine.kit import Kit
+from ralph.engine.steps.compose import paths
+from ralph.engine.watch import Watch
+from ralph.ports.agent import Brief
+from ralph.ports.executor import Command
+from ralph.ports.store import Claim, Mark, Session
+
+
+def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
+    """The session after its end, with its final message, durably marked."""
+    session = _start(kit, claim)
+    launch = kit.agent.command(brief)
+    timeouts = kit.settings.timeouts
+    if not kit.agent.traits.prints_while_working:
+        timeouts = replace(timeouts, idle_s=0.0)
+    with _stream(kit) as stream:
+        watch = Watch(kit, claim, stream)
+        variables = kit.door.open_for(session, claim)
+        try:
+            exit_ = kit.executor.run(
+                Command(
+                    argv=launch.argv,
+                    cwd=brief.checkout,
+                    env={**kit.settings.env, **launch.env, **_names(kit, claim), **variables},
+                    stdin=launch.stdin,
+                ),
+                log=session.log,
+                timeouts=timeouts,
+                listener=watch,
+                line_limit=kit.agent.traits.line_limit,
+            )
+        finally:
+            kit.door.shut()
+    kit.snapshot = None
+    after = kit.take_snapshot()
+    changes = kit.workspace.changes(session.before or after, after)
+    kit.commits += len(changes.commits)
+    ended = replace(
+        session,
+        ended_at=iso(kit.clock.now()),
+        mark=Mark.ENDED,
+        after=after,
+        ending=kit.agent.ending(watch.digest, exit_),
+        commits=changes.commits,
+        duration_s=exit_.duration_s,
+    )
+    kit.store.end_session(ended, _told(ended, changes.files, exit_.swept))
+    kit.publish()
+    return kit.store.session(claim.task.id, claim.attempt) or ended
+
+
+def _start(kit: Kit, claim: Claim) -> Session:
+    task = claim.task
+    session = Session(
+        id=session_id(task.id, claim.attempt),
+        task_id=task.id,
+        attempt=claim.attempt,
+        run_id=kit.settings.run_id,
+        worker=claim.worker,
+        agent=kit.agent.traits.name,
+        log=paths(kit) + ".log",
+        started_at=iso(kit.clock.now()),
+        before=kit.take_snapshot(),
+    )
+    event = SessionStarted(
+        session_id=session.id,
+        task_id=task.id,
+        title=task.title,
+        attempt=claim.attempt,
+        agent=session.agent,
+        log=session.log,
+    )
+    kit.store.start_session(session, claim, event)
+    kit.publish()
+    return session
+
+
+def marker(session: Session) -> str:
+    """The variable by which everything that a session started can be found again."""
+    return f"RALPH_SESSION={session.run_id}:{session.id}"
+
+
+def _names(kit: Kit, claim: Claim) -> dict[str, str]:
+    task = claim.task
+    names = {
+        "RALPH_TASK_ID": task.id,
+        "RALPH_RUN_ID": kit.settings.run_id,
+        "RALPH_ATTEMPT": str(claim.attempt),
+        "RALPH_SESSION": f"{kit.settings.run_id}:{session_id(task.id, claim.attempt)}",
+    }
+    if task.alias:
+        names["RALPH_STORY_ID"] = task.alias
+    return names
+
+
+def _stream(kit: Kit) -> contextlib.AbstractContextManager[IO[bytes] | None]:
+    path = paths(kit) + ".jsonl"
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return open(path, "wb")
+    except OSError:
+        return contextlib.nullcontext()
+
+
+def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:
+    ending = session.ending
+    assert ending is not None
+    return SessionEnded(
+        session_id=session.id,
+        task_id=session.task_id,
+        ended=ending.ended,
+        detail=one_line(ending.detail, 300),
+        duration_s=round(session.duration_s, 3),
+        cost_usd=ending.cost_usd,
+        commits=session.commits,
+        files=files[:200],
+        swept=swept,
+    )

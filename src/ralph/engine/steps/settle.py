@@ -1,0 +1,74 @@
+"""Step 5: make the verdict true, for the task and for the checkout."""
+
+from ralph.core.errors import ClaimLost
+from ralph.core.limits import Progress
+from ralph.core.sigils import read_sigils
+from ralph.core.snapshot import Snapshot
+from ralph.core.task import Status, Task
+from ralph.core.transitions import Accepted, Blocked, Struck
+from ralph.core.verdict import Verdict
+from ralph.engine.control import SKIPPED
+from ralph.engine.kit import Kit, Unfinished
+from ralph.engine.work import commit_work, set_aside
+from ralph.ports.store import Claim, Mark, Session
+
+
+def settle(kit: Kit, claim: Claim, session: Session, verdict: Verdict) -> Progress:
+    """Commit or set aside the work, move the task, and say what the iteration brought."""
+    task = claim.task
+    base = kit.store.base(task.id) or session.before
+    transition = verdict.transition
+    if task.id in kit.skipped:
+        kit.skipped.discard(task.id)
+        transition = Blocked(SKIPPED)
+    for warning in verdict.warnings:
+        kit.warn(warning, task.id)
+    if isinstance(transition, Accepted) and base and session.after:
+        commit_work(kit, task, base, session.after)
+    try:
+        after = kit.store.settle(
+            claim,
+            transition,
+            message=_log_line(session, verdict),
+            fail_fast=kit.settings.fail_fast,
+            run=kit.settings.run_id,
+        )
+    except ClaimLost as lost:
+        kit.warn(f"{lost}; its work is kept aside", task.id)
+        if base is not None:
+            set_aside(kit, task.id, claim.attempt, base)
+        return Progress(reason="the claim was lost")
+    if session.attempt != claim.attempt:
+        kit.store.mark_session(session.id, Mark.SETTLED)
+    kit.publish()
+    if base is not None:
+        _tidy(kit, after, session, base)
+    return _progress(after, verdict, session)
+
+
+def _tidy(kit: Kit, task: Task, session: Session, base: Snapshot) -> None:
+    """Rejected work stays for the retry to mend; work of a task that is over does not."""
+    if task.status in (Status.FAILED, Status.BLOCKED):
+        set_aside(kit, task.id, session.attempt, base)
+    elif task.status is Status.PENDING:
+        kit.unfinished = Unfinished(task=task.id, attempt=session.attempt, base=base)
+
+
+def _log_line(session: Session, verdict: Verdict) -> str:
+    """What later sessions read about this one."""
+    journal = read_sigils(session.ending.message).journal if session.ending else None
+    if isinstance(verdict.transition, Accepted) and journal:
+        return journal
+    return f"attempt {session.attempt}: {verdict.message}"
+
+
+def _progress(task: Task, verdict: Verdict, session: Session) -> Progress:
+    accepted = isinstance(verdict.transition, Accepted)
+    failed = task.status is Status.FAILED
+    return Progress(
+        done=accepted,
+        struck=isinstance(verdict.transition, Struck),
+        failed=failed,
+        moved=accepted or failed or bool(session.commits),
+        reason=verdict.message,
+    )

@@ -1,0 +1,78 @@
+"""The ear at a session: reads its stream, minds the clock, and hears what people say."""
+
+from typing import IO
+
+import msgspec
+
+from ralph.core.agent_events import AgentEvent, Unknown
+from ralph.core.ending import Digest, Stop
+from ralph.engine.control import listen
+from ralph.engine.kit import Kit
+from ralph.ports.store import Claim
+
+STREAM_BYTES = 8 * 1024 * 1024
+"""The normalised stream is for screens; the raw log has everything."""
+
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class Watch:
+    """A `Listener` for one session."""
+
+    def __init__(self, kit: Kit, claim: Claim, stream: IO[bytes] | None) -> None:
+        self.kit = kit
+        self.claim = claim
+        self.stream = stream
+        self.written = 0
+        self.digest = Digest()
+        self.next_beat = kit.clock.monotonic()
+        self.lost = False
+
+    def output(self, block: bytes) -> None:
+        """Understand it, remember what matters, show it."""
+        for event in self.kit.agent.read(block):
+            self.digest.take(event)
+            self._keep(event)
+            self.kit.sink.said(self.claim.task.id, event)
+
+    def _keep(self, event: AgentEvent) -> None:
+        if self.stream is None or self.written > STREAM_BYTES:
+            return
+        line = _ENCODE(event) + b"\n"
+        self.written += len(line)
+        if self.written > STREAM_BYTES:
+            line = _ENCODE(Unknown(line="the stream is cut here; the raw log goes on")) + b"\n"
+        try:
+            self.stream.write(line)
+        except OSError:
+            # A full disk must not cost the session; the stream is only for screens.
+            self.stream = None
+
+    @property
+    def has_result(self) -> bool:
+        """It has said its last word."""
+        return self.digest.result is not None
+
+    @property
+    def is_busy(self) -> bool:
+        """A tool call is open."""
+        return bool(self.digest.open_calls)
+
+    def tick(self) -> Stop | None:
+        """Signals, the lease, the claim, the controls."""
+        kit = self.kit
+        if kit.interrupted():
+            return Stop.INTERRUPTED
+        now = kit.clock.monotonic()
+        stop: Stop | None = None
+        if now >= self.next_beat:
+            # Twice a second is enough to feel prompt and costs next to nothing.
+            self.next_beat = now + 0.5
+            kit.store.heartbeat(kit.settings.worker, kit.settings.lease_s)
+            stop = listen(kit, self.claim.task.id)
+            if not kit.store.holds(self.claim):
+                self.lost = True
+                stop = Stop.INTERRUPTED
+            kit.publish()
+        kit.sink.tick()
+        return stop

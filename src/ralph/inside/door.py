@@ -1,0 +1,140 @@
+"""The door: a local socket on which the running loop answers `ralph` commands of its session."""
+
+import contextlib
+import hmac
+import os
+import secrets
+import shutil
+import socket
+import tempfile
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from ralph.core.errors import RalphError, UsageError
+from ralph.core.task import Task
+from ralph.core.transitions import Blocked, Transition
+from ralph.ports.calls import ADDITIONS, CLAIMS, READS, Answer, Call, arguments
+from ralph.ports.executor import Executor
+from ralph.ports.store import Claim, Session, Store
+
+REQUEST_BYTES: Final = 16 * 1024 * 1024
+ANSWER_SECONDS: Final = 5.0
+"""A caller that does not take its answer must not hold up the loop."""
+
+
+class SocketDoor:
+    """Serves one session at a time, from the loop's own thread."""
+
+    def __init__(self, store: Store, executor: Executor) -> None:
+        self.store = store
+        self.executor = executor
+        # Socket paths are limited to about a hundred bytes, so not below the project.
+        self.directory = tempfile.mkdtemp(prefix="ralph-")
+        self.path = os.path.join(self.directory, "door")
+        self.server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.server.bind(self.path)
+        self.server.listen(16)
+        self.server.settimeout(0)
+        executor.watch(self.server.fileno(), self._welcome)
+        self.token = ""
+        self.session: Session | None = None
+        self.claim: Claim | None = None
+        self.guests: dict[int, tuple[socket.socket, bytearray]] = {}
+
+    def open_for(self, session: Session, claim: Claim) -> Mapping[str, str]:
+        """A fresh token for each session."""
+        self.token, self.session, self.claim = secrets.token_hex(16), session, claim
+        return {"RALPH_SOCKET": self.path, "RALPH_TOKEN": self.token}
+
+    def shut(self) -> None:
+        """No token is good any more."""
+        self.token, self.session, self.claim = "", None, None
+        for fd in list(self.guests):
+            self._see_off(fd)
+
+    def close(self) -> None:
+        """Take the door away."""
+        self.shut()
+        self.executor.unwatch(self.server.fileno())
+        self.server.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _welcome(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            guest, _ = self.server.accept()
+            guest.settimeout(0)
+            fd = guest.fileno()
+            self.guests[fd] = (guest, bytearray())
+            self.executor.watch(fd, lambda: self._hear(fd))
+
+    def _see_off(self, fd: int) -> None:
+        guest, _ = self.guests.pop(fd)
+        self.executor.unwatch(fd)
+        guest.close()
+
+    def _hear(self, fd: int) -> None:
+        guest, heard = self.guests[fd]
+        try:
+            more = guest.recv(1 << 20)
+        except BlockingIOError:
+            return
+        except OSError:
+            more = b""
+        heard += more
+        if not more or len(heard) > REQUEST_BYTES:
+            self._see_off(fd)
+        elif heard.endswith(b"\n"):
+            self._reply(guest, bytes(heard))
+            self._see_off(fd)
+
+    def _reply(self, guest: socket.socket, line: bytes) -> None:
+        try:
+            answer = Answer(value=msgspec.to_builtins(self._serve(line)))
+        except RalphError as error:
+            answer = Answer(error=type(error).__name__, message=str(error), hint=error.hint)
+        except (msgspec.MsgspecError, TypeError, KeyError) as error:
+            answer = Answer(error="UsageError", message=f"not a call: {error}")
+        with contextlib.suppress(OSError):
+            guest.settimeout(ANSWER_SECONDS)
+            guest.sendall(msgspec.json.encode(answer) + b"\n")
+
+    def _serve(self, line: bytes) -> Any:
+        call = msgspec.json.decode(line, type=Call)
+        if not self.token or not hmac.compare_digest(call.token, self.token):
+            raise UsageError("this session is over", hint="its token opens nothing any more")
+        if call.method in CLAIMS:
+            return self._claimed(call)
+        if call.method not in READS | ADDITIONS:
+            raise UsageError(
+                "a session may look, add tasks and claim its own, nothing else",
+                hint="leave the rest to a person",
+            )
+        return getattr(self.store, call.method)(**arguments(call.method, call.args))
+
+    def _claimed(self, call: Call) -> Task:
+        """A completion is a claim: it is written down and judged after the session."""
+        assert self.claim is not None
+        assert self.session is not None
+        args = arguments(call.method, call.args)
+        task = self.store.find(args["task"])
+        if task.id != self.claim.task.id:
+            raise UsageError(
+                f"task {task.id} is not this session's, so it cannot be settled here",
+                hint=f"this session's task is {self.claim.task.id}",
+            )
+        match call.method:
+            case "force_done":
+                self.store.tell(self.session.id, "done")
+            case "force_failed":
+                self.store.tell(self.session.id, args["reason"] or "the agent gave up")
+            case _:
+                return self._block(args["steps"])
+        return self.store.find(task.id)
+
+    def _block(self, steps: list[Transition]) -> Task:
+        assert self.claim is not None
+        if not all(isinstance(step, Blocked) for step in steps):
+            raise UsageError("a session may block its own task, nothing else")
+        return self.store.apply(self.claim.task.id, steps)

@@ -1,0 +1,56 @@
+"""The language of the door: which calls a session may make, and how they travel.
+
+A call is one line of JSON, `{"token": …, "method": …, "args": {…}}`; so is its answer,
+`{"value": …}` or `{"error": class, "message": …, "hint": …}`. Types come from the store's own
+signatures, so that both ends agree by construction.
+"""
+
+from typing import Any, get_type_hints
+
+import msgspec
+
+from ralph.ports.store import Store
+
+READS = frozenset(
+    {
+        "find", "tasks", "subtree", "children", "blockers", "dependents", "blocker_ids",
+        "feature", "features", "logs", "counts", "has_open", "has_tasks", "in_progress",
+        "next_ready", "events", "last_seq", "runs", "run", "live_runs", "session", "sessions",
+    }
+)  # fmt: skip
+ADDITIONS = frozenset({"add_task", "add_many", "link", "add_feature", "log"})
+CLAIMS = frozenset({"force_done", "force_failed", "apply"})
+"""About the session's own task only; Ralph judges them."""
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """A request."""
+
+    token: str
+    method: str
+    args: dict[str, Any] = {}
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A value, or an error with its class's name."""
+
+    value: Any = None
+    error: str = ""
+    message: str = ""
+    hint: str = ""
+
+
+def hints(method: str) -> dict[str, Any]:
+    """The types of a method's arguments, and of its result under `return`."""
+    return get_type_hints(getattr(Store, method))
+
+
+def arguments(method: str, args: dict[str, Any]) -> dict[str, Any]:
+    """Arguments as they came over the wire, as the values the store expects."""
+    types = hints(method)
+    return {name: msgspec.convert(value, types[name]) for name, value in args.items()}
+
+
+def result(method: str, value: Any) -> Any:
+    """A result as it came over the wire, as the caller expects it."""
+    return msgspec.convert(value, hints(method)["return"])

@@ -1,0 +1,18 @@
+"""The local socket over which `ralph` commands inside a session reach the running loop."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ralph.ports.store import Claim, Session
+
+
+class Door(Protocol):
+    """Additions are checked, completions are claims."""
+
+    def open_for(self, session: Session, claim: Claim) -> Mapping[str, str]:
+        """Let this session in; return the variables that tell it how."""
+        ...
+
+    def shut(self) -> None:
+        """The session is over: its token opens nothing any more."""
+        ...

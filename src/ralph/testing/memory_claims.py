@@ -1,0 +1,169 @@
+"""The memory store's claims: who works on what."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from ralph.core.errors import ClaimLost
+from ralph.core.events import Event, TaskClaimed
+from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.moved import event_of
+from ralph.core.order import Schedule, by_critical_path, by_priority, chain_lengths
+from ralph.core.snapshot import Snapshot
+from ralph.core.target import Target
+from ralph.core.task import OPEN, Status, Task
+from ralph.core.transitions import Accepted, Claimed, Postponed, Released, Transition
+from ralph.ports.store import Claim, Counts, LogEntry, Mark, Owner, Stale
+from ralph.testing.memory_state import Member, State
+
+
+class MemoryClaims:
+    """`Claims` on plain dicts."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def next_ready(self, target: Target, schedule: Schedule) -> Task | None:
+        ready = [task for task in self._state.within(target) if self._state.is_ready(task)]
+        return min(ready, key=self._order(schedule), default=None)
+
+    def _order(self, schedule: Schedule) -> Callable[[Task], tuple[int | str, ...]]:
+        chains = self._state.chains
+        match schedule:
+            case Schedule.PRIORITY:
+                return by_priority
+            case Schedule.CRITICAL_PATH:
+                return lambda task: by_critical_path(task, chains.get(task.id, 1))
+
+    def claim(
+        self, worker: WorkerId, run: RunId | None, target: Target, schedule: Schedule
+    ) -> Claim | None:
+        state = self._state
+        with state.transaction():
+            task = self.next_ready(target, schedule)
+            if task is None:
+                return None
+            state.move(task.id, Claimed(worker), run=run)
+            return self._hand_over(task.id, worker)
+
+    def _hand_over(self, task: TaskId, worker: WorkerId) -> Claim:
+        state = self._state
+        member = state.workers.get(worker)
+        state.leases[task] = state.clock.now() + (member.lease_s if member else 0.0)
+        return Claim(task=state.tasks[task], worker=worker, attempt=state.tasks[task].attempt)
+
+    def join(self, worker: WorkerId, run: RunId, owner: Owner, lease_s: float) -> None:  # noqa: ARG002
+        with self._state.transaction():
+            self._state.workers[worker] = Member(owner=owner, lease_s=lease_s)
+
+    def heartbeat(self, worker: WorkerId, lease_s: float) -> None:
+        state = self._state
+        with state.transaction():
+            for task in state.tasks.values():
+                if task.claimed_by == worker:
+                    state.leases[task.id] = state.clock.now() + lease_s
+
+    def holds(self, claim: Claim) -> bool:
+        task = self._state.tasks.get(claim.task.id)
+        return (
+            task is not None
+            and task.status is Status.IN_PROGRESS
+            and (task.claimed_by, task.attempt) == (claim.worker, claim.attempt)
+        )
+
+    def stale(self, me: WorkerId) -> list[Stale]:
+        state = self._state
+        return [
+            Stale(
+                task=task,
+                owner=state.workers[task.claimed_by].owner
+                if task.claimed_by in state.workers
+                else None,
+                expired=state.leases.get(task.id, 0.0) <= state.clock.now(),
+            )
+            for task in state.sorted()
+            if task.claimed_by not in (None, me)
+        ]
+
+    def take_over(self, task: TaskId, attempt: int, worker: WorkerId) -> Claim:
+        state = self._state
+        with state.transaction():
+            held = state.tasks.get(task)
+            if held is None or held.status is not Status.IN_PROGRESS or held.attempt != attempt:
+                raise ClaimLost(f"attempt {attempt} of task {task} is over")
+            state.tasks[task] = replace(held, claimed_by=worker, updated_at=state.now())
+            event = event_of(state.tasks[task], Claimed(worker))
+            assert isinstance(event, TaskClaimed)
+            state.emit(event)
+            return self._hand_over(task, worker)
+
+    def settle(
+        self,
+        claim: Claim,
+        transition: Transition,
+        *,
+        message: str,
+        fail_fast: bool,
+        run: RunId | None = None,
+        events: Sequence[Event] = (),
+    ) -> Task:
+        state = self._state
+        with state.transaction():
+            task = claim.task.id
+            self.require(claim)
+            if isinstance(transition, Accepted) and state.open_children(task):
+                transition = Released("it was split up: there are open tasks below it")
+            for event in events:
+                state.emit(event, run)
+            if message:
+                entry = LogEntry(task_id=task, message=message, timestamp=state.now())
+                state.logs.append(entry)
+            state.move(task, transition, fail_fast=fail_fast, run=run)
+            if not isinstance(transition, Postponed):
+                self._leave_last_mark(task)
+            return state.tasks[task]
+
+    def _leave_last_mark(self, task: TaskId) -> None:
+        """On every session of the task: one that was judged late belongs to an earlier attempt."""
+        for session in self._state.sessions.values():
+            if session.task_id == task:
+                self._state.sessions[session.id] = replace(session, mark=Mark.SETTLED)
+
+    def require(self, claim: Claim) -> None:
+        """ClaimLost unless the claim holds."""
+        if not self.holds(claim):
+            raise ClaimLost(f"task {claim.task.id} is no longer held by {claim.worker}")
+
+    def base(self, task: TaskId) -> Snapshot | None:
+        return self._state.bases.get(task)
+
+    def forget_base(self, task: TaskId) -> None:
+        with self._state.transaction():
+            self._state.bases.pop(task, None)
+
+    def counts(self, target: Target) -> Counts:
+        statuses = [task.status for task in self._state.within(target)]
+        return Counts(**{str(status): statuses.count(status) for status in Status})
+
+    def has_tasks(self, target: Target) -> bool:
+        return bool(self._state.within(target))
+
+    def has_open(self, target: Target) -> bool:
+        return any(task.status in OPEN for task in self._state.within(target))
+
+    def in_progress(self, target: Target) -> int:
+        return self.counts(target).in_progress
+
+    def rank_chains(self) -> None:
+        state = self._state
+        with state.transaction():
+            open_ = {task.id for task in state.tasks.values() if task.status in OPEN}
+            after = {task: [one for one in self._later(task) if one in open_] for task in open_}
+            state.chains = chain_lengths(open_, after)
+
+    def _later(self, task: TaskId) -> list[TaskId]:
+        """What can finish only after it: its parent, what it blocks, and all below that."""
+        state = self._state
+        blocked = [one for each in state.dependents(task) for one in state.below(each)]
+        parent = state.tasks[task].parent_id
+        return [*blocked, *([parent] if parent else [])]

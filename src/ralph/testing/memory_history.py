@@ -1,0 +1,184 @@
+"""The memory store's history: runs, sessions, what people say, and the journal."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ralph.core.errors import Missing
+from ralph.core.events import ControlSent, Event, GuidanceGiven, Recorded
+from ralph.core.gates import GateResult
+from ralph.core.ids import RunId, SessionId, TaskId
+from ralph.core.outcome import Outcome
+from ralph.core.task import Status
+from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
+from ralph.testing.memory_claims import MemoryClaims
+from ralph.testing.memory_state import Member, State
+
+
+class MemoryHistory:
+    """`History` and `Journal` on plain dicts."""
+
+    def __init__(self, state: State, claims: MemoryClaims) -> None:
+        self._state = state
+        self._claims = claims
+
+    # Runs
+
+    def start_run(self, run: Run, owner: Owner, lease_s: float, event: Event) -> None:
+        state = self._state
+        with state.transaction():
+            state.runs[run.id] = (run, owner)
+            state.workers[run.worker] = Member(owner=owner, lease_s=lease_s)
+            state.emit(event, run.id)
+
+    def end_run(self, run: RunId, outcome: Outcome, reason: str, event: Event) -> None:
+        state = self._state
+        with state.transaction():
+            old, owner = self._run(run)
+            ended = replace(old, ended_at=state.now(), outcome=outcome, reason=reason)
+            state.runs[run] = (ended, owner)
+            state.emit(event, run)
+
+    def save_baseline(self, run: RunId, results: tuple[GateResult, ...]) -> None:
+        with self._state.transaction():
+            old, owner = self._run(run)
+            self._state.runs[run] = (replace(old, baseline=results), owner)
+
+    def _run(self, run: RunId) -> tuple[Run, Owner]:
+        if run not in self._state.runs:
+            raise Missing(f"there is no run {run}")
+        return self._state.runs[run]
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        found = [run for run, _ in reversed(self._state.runs.values())]
+        return found[:limit] if limit else found
+
+    def run(self, run: RunId) -> Run | None:
+        return self._state.runs[run][0] if run in self._state.runs else None
+
+    def live_runs(self) -> list[tuple[Run, Owner]]:
+        return [(run, owner) for run, owner in self._state.runs.values() if run.ended_at is None]
+
+    # Sessions
+
+    def start_session(self, session: Session, claim: Claim, event: Event) -> None:
+        state = self._state
+        with state.transaction():
+            self._claims.require(claim)
+            state.sessions[session.id] = session
+            if session.before is not None:
+                state.bases.setdefault(session.task_id, session.before)
+            state.emit(event, session.run_id)
+
+    def end_session(self, session: Session, event: Event) -> None:
+        state = self._state
+        with state.transaction():
+            known = self._session(session.id)
+            state.sessions[session.id] = replace(
+                session,
+                mark=Mark.ENDED,
+                ended_at=session.ended_at or state.now(),
+                # It came over the socket while the caller's copy grew old.
+                told=known.told if session.told is None else session.told,
+            )
+            state.emit(event, session.run_id)
+
+    def mark_session(
+        self, session: SessionId, mark: Mark, gates: tuple[GateResult, ...] | None = None
+    ) -> None:
+        with self._state.transaction():
+            known = self._session(session)
+            self._state.sessions[session] = replace(
+                known, mark=mark, gates=known.gates if gates is None else gates
+            )
+
+    def tell(self, session: SessionId, told: str) -> None:
+        with self._state.transaction():
+            self._state.sessions[session] = replace(self._session(session), told=told)
+
+    def _session(self, session: SessionId) -> Session:
+        if session not in self._state.sessions:
+            raise Missing(f"there is no session {session}")
+        return self._state.sessions[session]
+
+    def session(self, task: TaskId, attempt: int) -> Session | None:
+        found = (
+            one
+            for one in self._state.sessions.values()
+            if (one.task_id, one.attempt) == (task, attempt)
+        )
+        return next(found, None)
+
+    def sessions(
+        self, *, task: TaskId | None = None, run: RunId | None = None, limit: int = 0
+    ) -> list[Session]:
+        found = [
+            one
+            for one in self._state.sessions.values()
+            if (task is None or one.task_id == task) and (run is None or one.run_id == run)
+        ]
+        return found[-limit:] if limit else found
+
+    def left_in(self, checkout: str) -> Session | None:
+        state = self._state
+        for session in reversed(state.sessions.values()):
+            run, task = self.run(session.run_id), state.tasks.get(session.task_id)
+            if (
+                run is not None
+                and run.checkout == checkout
+                and task is not None
+                and task.status is not Status.IN_PROGRESS
+                and task.id in state.bases
+            ):
+                return session
+        return None
+
+    # People
+
+    def inject(self, text: str, task: TaskId | None) -> None:
+        state = self._state
+        with state.transaction():
+            if task is not None:
+                state.node(task)
+            state.guidance[state.next_number()] = (task, text)
+            state.emit(GuidanceGiven(text=text, task_id=task))
+
+    def guidance(self, task: TaskId) -> list[tuple[int, str]]:
+        return [
+            (number, text)
+            for number, (about, text) in self._state.guidance.items()
+            if about in (None, task)
+        ]
+
+    def delivered(self, ids: Iterable[int], event: Event) -> None:
+        state = self._state
+        with state.transaction():
+            for number in ids:
+                state.guidance.pop(number, None)
+            state.emit(event)
+
+    def send(self, run: RunId, word: Word, task: TaskId | None = None) -> None:
+        state = self._state
+        with state.transaction():
+            control = Control(id=state.next_number(), word=word, task_id=task)
+            state.controls.append((run, control))
+            state.emit(ControlSent(word=word, task_id=task), run)
+
+    def take_controls(self, run: RunId) -> list[Control]:
+        state = self._state
+        with state.transaction():
+            taken = [control for to, control in state.controls if to == run]
+            state.controls = [(to, control) for to, control in state.controls if to != run]
+            return taken
+
+    # The journal
+
+    def record(self, event: Event, run: RunId | None = None) -> None:
+        with self._state.transaction():
+            self._state.emit(event, run)
+
+    def events(self, after: int = 0, limit: int = 1000) -> list[Recorded]:
+        return self._state.events[after : after + limit if limit else None]
+
+    def last_seq(self) -> int:
+        return len(self._state.events)

@@ -1,0 +1,188 @@
+"""What the memory store remembers, and the one way in which a task moves there."""
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+from msgspec.structs import replace
+
+from ralph.core.errors import NoSuchTask
+from ralph.core.events import Event, Recorded
+from ralph.core.graph import View, follow_ups
+from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
+from ralph.core.moment import iso
+from ralph.core.moved import event_of
+from ralph.core.order import by_priority
+from ralph.core.snapshot import Snapshot
+from ralph.core.target import Everything, OneFeature, Subtree, Target
+from ralph.core.task import Feature, Status, Task
+from ralph.core.transitions import Reset, Transition, advance
+from ralph.ports.clock import Clock
+from ralph.ports.store import Control, LogEntry, Owner, Run, Session
+
+Moves = Iterable[tuple[TaskId, Transition]]
+
+
+class Member(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker that has joined."""
+
+    owner: Owner
+    lease_s: float
+
+
+class State:
+    """Everything, in plain containers. Also the `View` that the rules of the graph look at."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.tasks: dict[TaskId, Task] = {}
+        self.edges: set[tuple[TaskId, TaskId]] = set()
+        self.features: dict[FeatureId, Feature] = {}
+        self.logs: list[LogEntry] = []
+        self.bases: dict[TaskId, Snapshot] = {}
+        self.leases: dict[TaskId, float] = {}
+        self.chains: dict[TaskId, int] = {}
+        self.workers: dict[WorkerId, Member] = {}
+        self.runs: dict[RunId, tuple[Run, Owner]] = {}
+        self.sessions: dict[SessionId, Session] = {}
+        self.guidance: dict[int, tuple[TaskId | None, str]] = {}
+        self.controls: list[tuple[RunId, Control]] = []
+        self.events: list[Recorded] = []
+        self.made = 0
+        """How many ids have been made, for tasks, features, guidance and controls alike."""
+        self.youngest = 0.0
+        """When the last task was made."""
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing: values are frozen, so copies of the containers are enough."""
+        before = {name: copy.copy(value) for name, value in vars(self).items() if name != "clock"}
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
+
+    # The view
+
+    def node(self, task: TaskId) -> Task:
+        if task not in self.tasks:
+            raise NoSuchTask(f"there is no task {task}")
+        return self.tasks[task]
+
+    def children(self, task: TaskId) -> list[TaskId]:
+        found = [one for one in self.tasks.values() if one.parent_id == task]
+        return [one.id for one in sorted(found, key=by_priority)]
+
+    def blockers(self, task: TaskId) -> list[TaskId]:
+        return [blocker for blocker, blocked in sorted(self.edges) if blocked == task]
+
+    def dependents(self, task: TaskId) -> list[TaskId]:
+        return [blocked for blocker, blocked in sorted(self.edges) if blocker == task]
+
+    def open_children(self, task: TaskId) -> int:
+        return sum(self.tasks[child].status is not Status.DONE for child in self.children(task))
+
+    def failed_children(self, task: TaskId) -> int:
+        return sum(self.tasks[child].status is Status.FAILED for child in self.children(task))
+
+    # Questions
+
+    def sorted(self) -> list[Task]:
+        return sorted(self.tasks.values(), key=by_priority)
+
+    def below(self, root: TaskId) -> list[TaskId]:
+        """A task and everything under it, parents before children."""
+        found = [root]
+        for task in found:
+            found.extend(self.children(task))
+        return found
+
+    def above(self, task: TaskId) -> Iterator[Task]:
+        parent = self.tasks[task].parent_id
+        while parent is not None:
+            yield self.tasks[parent]
+            parent = self.tasks[parent].parent_id
+
+    def is_ready(self, task: Task) -> bool:
+        """Told plainly: this is what the counters of the other store are measured against."""
+        above = list(self.above(task.id))
+        return (
+            task.status is Status.PENDING
+            and not self.children(task.id)
+            and all(
+                self.tasks[blocker].status is Status.DONE
+                for waiting in (task, *above)
+                for blocker in self.blockers(waiting.id)
+            )
+            and not any(one.status in (Status.FAILED, Status.BLOCKED) for one in above)
+        )
+
+    def within(self, target: Target) -> list[Task]:
+        match target:
+            case Everything():
+                return self.sorted()
+            case OneFeature(feature=feature):
+                return [task for task in self.sorted() if task.feature_id == feature]
+            case Subtree(root):
+                inside = set(self.below(root)) if root in self.tasks else set()
+                return [task for task in self.sorted() if task.id in inside]
+
+    # Changes
+
+    def now(self) -> str:
+        return iso(self.clock.now())
+
+    def birth(self) -> str:
+        """A moment for a new task: later than any other's, so that age tells their order."""
+        self.youngest = max(self.clock.now(), self.youngest + 1e-6)
+        return iso(self.youngest)
+
+    def next_number(self) -> int:
+        self.made += 1
+        return self.made
+
+    def emit(self, event: Event, run: RunId | None = None) -> None:
+        self.events.append(
+            Recorded(seq=len(self.events) + 1, time=self.now(), run_id=run, event=event)
+        )
+
+    def move(
+        self,
+        task: TaskId,
+        transition: Transition,
+        *,
+        fail_fast: bool = False,
+        run: RunId | None = None,
+    ) -> None:
+        """Take a task one step, then whatever follows from it, depth first."""
+        self.follow(iter([(task, transition)]), fail_fast=fail_fast, run=run)
+
+    def follow(
+        self, moves: Iterator[tuple[TaskId, Transition]], *, fail_fast: bool, run: RunId | None
+    ) -> None:
+        # A stack instead of recursion: chains of parents may be longer than Python's stack.
+        stack = [moves]
+        while stack:
+            step = next(stack[-1], None)
+            if step is None:
+                stack.pop()
+                continue
+            before = self.node(step[0])
+            after = replace(advance(before, step[1]), updated_at=self.now())
+            self._put(after, step[1])
+            self.emit(event_of(after, step[1]), run)
+            stack.append(follow_ups(self, before, after, fail_fast=fail_fast))
+
+    def consider(self, rule: Callable[[View, TaskId], Moves], task: TaskId | None) -> None:
+        """Let a rule look at a task after the graph around it has changed."""
+        if task is not None:
+            self.follow(iter(rule(self, task)), fail_fast=False, run=None)
+
+    def _put(self, task: Task, transition: Transition) -> None:
+        self.tasks[task.id] = task
+        if task.status is not Status.IN_PROGRESS:
+            self.leases.pop(task.id, None)
+        if task.status in (Status.DONE, Status.FAILED) or isinstance(transition, Reset):
+            self.bases.pop(task.id, None)

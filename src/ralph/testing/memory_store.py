@@ -1,0 +1,37 @@
+"""A store without a file: for tests, and the oracle that the other stores are measured against."""
+
+from ralph.core.replay import replay
+from ralph.ports.clock import Clock
+from ralph.ports.store import Store
+from ralph.testing.memory_claims import MemoryClaims
+from ralph.testing.memory_graph import MemoryGraph
+from ralph.testing.memory_history import MemoryHistory
+from ralph.testing.memory_state import State
+
+
+class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory):
+    """`Store` on plain dicts. Slow and plain on purpose: readiness is computed, not kept."""
+
+    def __init__(self, clock: Clock) -> None:
+        state = State(clock)
+        MemoryGraph.__init__(self, state)
+        MemoryClaims.__init__(self, state)
+        MemoryHistory.__init__(self, state, self)
+
+    def check(self) -> list[str]:
+        told = replay(recorded.event for recorded in self._state.events)
+        wrong = []
+        if told.edges != self._state.edges:
+            wrong.append("the journal tells of other edges")
+        if {task: one.status for task, one in told.tasks.items()} != {
+            task: one.status for task, one in self._state.tasks.items()
+        }:
+            wrong.append("the journal tells of other tasks")
+        return wrong
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _keeps_the_promise(store: MemoryStore) -> Store:
+    return store

@@ -1,0 +1,397 @@
+"""What every workspace promises, and the hands that change a checkout to prove it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ralph.core.snapshot import Changes, Snapshot
+from ralph.ports.workspace import Workspace
+
+PROJECT = {
+    ".gitignore": b"*.log\n",
+    "README.md": b"# A project\n",
+    "src/app.py": b"print('hello')\n",
+    "src/old name.py": b"one\ntwo\nthree\n",
+}
+"""What a workspace under test holds: one commit, clean, the project at the top."""
+
+NOBODY = frozenset[str]()
+
+
+class Hands:
+    """A person's or an agent's hands in a checkout."""
+
+    def __init__(self, top: str) -> None:
+        self.top = Path(top)
+
+    def write(self, path: str, content: bytes | str, *, executable: bool = False) -> None:
+        """Put a file there, whatever is in the way."""
+        file = self.top / path
+        self.remove(path)
+        for folder in reversed(file.relative_to(self.top).parents[:-1]):
+            if (self.top / folder).is_symlink() or (self.top / folder).is_file():
+                (self.top / folder).unlink()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        file.chmod(0o755 if executable else 0o644)
+
+    def link(self, path: str, target: str) -> None:
+        """Put a symbolic link there."""
+        self.write(path, b"")
+        (self.top / path).unlink()
+        (self.top / path).symlink_to(target)
+
+    def remove(self, path: str) -> None:
+        """Take a file or a folder away."""
+        file = self.top / path
+        if file.is_symlink() or file.is_file():
+            file.unlink()
+        elif file.is_dir():
+            for child in list(file.iterdir()):
+                self.remove(str(child.relative_to(self.top)))
+            file.rmdir()
+
+    def git(self, *args: str, check: bool = True) -> str:
+        """Use git as a person does."""
+        got = subprocess.run(("git", *args), cwd=self.top, capture_output=True, check=False)
+        if check and got.returncode:
+            raise AssertionError(got.stderr.decode("utf-8", "replace"))
+        return got.stdout.decode("utf-8", "surrogateescape")
+
+    def commit(self, message: str = "by hand") -> str:
+        """Commit everything."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD").strip()
+
+    def files(self) -> dict[str, tuple[str, bytes]]:
+        """Every file that git does not ignore, with its kind and its bytes."""
+        names = self.git("ls-files", "-z", "-co", "--exclude-standard").split("\0")
+        found = {}
+        for name in filter(None, names):
+            full = os.path.join(self.top, name)
+            if os.path.islink(full):
+                found[name] = ("link", os.fsencode(os.readlink(full)))
+            elif os.path.isfile(full):
+                kind = "executable" if os.access(full, os.X_OK) else "file"
+                found[name] = (kind, Path(full).read_bytes())
+        return found
+
+    def state(self) -> dict[str, object]:
+        """Everything that a person would miss if it changed."""
+        return {
+            "files": self.files(),
+            "index": self.git("ls-files", "-s", "-z"),
+            "status": self.git("status", "--porcelain=v2", "-z", "--untracked-files=all"),
+            "branch": self.git("symbolic-ref", "-q", "HEAD", check=False),
+            "head": self.git("rev-parse", "-q", "--verify", "HEAD", check=False),
+        }
+
+
+def a_project(top: Path) -> Hands:
+    """A repository on branch `main` with `PROJECT` in it."""
+    top.mkdir(parents=True)
+    hands = Hands(str(top))
+    hands.git("init", "-q", "-b", "main")
+    for path, content in PROJECT.items():
+        hands.write(path, content)
+    hands.commit()
+    return hands
+
+
+class WorkspaceContract:
+    """Subclass it and give a fixture `workspace` that holds `PROJECT`."""
+
+    @pytest.fixture
+    def workspace(self) -> Workspace:
+        """The workspace under test."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def hands(self, workspace: Workspace) -> Hands:
+        """Hands in its checkout."""
+        return Hands(workspace.path)
+
+    # -- snapshots
+
+    def test_a_clean_checkout_is_its_head_and_nothing_else(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        head = hands.git("rev-parse", "HEAD").strip()
+        branch = hands.git("symbolic-ref", "--short", "HEAD").strip()
+        assert workspace.snapshot() == Snapshot(head=head, branch=branch)
+
+    def test_looking_changes_nothing(self, workspace: Workspace, hands: Hands) -> None:
+        hands.write("README.md", "staged")
+        hands.git("add", "README.md")
+        hands.write("README.md", "changed again")
+        hands.write("new", "new")
+        before = hands.state()
+        workspace.snapshot()
+        assert hands.state() == before
+
+    def test_it_names_what_differs_from_the_head(self, workspace: Workspace, hands: Hands) -> None:
+        hands.write("src/app.py", "other")
+        hands.write("new", "new")
+        hands.write("noise.log", "ignored")
+        hands.remove("README.md")
+        assert workspace.snapshot().dirty == ("README.md", "new", "src/app.py")
+
+    def test_the_same_files_give_the_same_snapshot(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        clean = workspace.snapshot()
+        hands.write("new", "new")
+        dirty = workspace.snapshot()
+        assert workspace.snapshot() == dirty
+        assert not dirty.same_as(clean)
+        hands.remove("new")
+        assert workspace.snapshot() == clean
+
+    def test_what_is_staged_and_taken_back_on_disk_leaves_the_files_the_same(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        clean = workspace.snapshot()
+        hands.write("README.md", "staged")
+        hands.git("add", "README.md")
+        hands.write("README.md", PROJECT["README.md"])
+        now = workspace.snapshot()
+        assert now.same_as(clean)
+        assert now.dirty == ("README.md",)
+
+    # -- changes
+
+    def test_nothing_happened(self, workspace: Workspace) -> None:
+        before = workspace.snapshot()
+        assert workspace.changes(before, workspace.snapshot()) == Changes()
+
+    def test_changes_name_commits_files_and_what_is_left(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        before = workspace.snapshot()
+        hands.write("one", "1")
+        first = hands.commit()
+        hands.write("two", "2")
+        second = hands.commit()
+        hands.write("two", "not committed")
+        hands.write("three", "3")
+        assert workspace.changes(before, workspace.snapshot()) == Changes(
+            commits=(first, second), files=("one", "three", "two"), left=("three", "two")
+        )
+
+    def test_a_renamed_file_is_two_changed_paths(self, workspace: Workspace, hands: Hands) -> None:
+        before = workspace.snapshot()
+        hands.git("mv", "src/old name.py", "src/new name.py")
+        changes = workspace.changes(before, workspace.snapshot())
+        assert changes.files == changes.left == ("src/new name.py", "src/old name.py")
+
+    def test_modes_and_links_are_changes(self, workspace: Workspace, hands: Hands) -> None:
+        before = workspace.snapshot()
+        hands.write("src/app.py", PROJECT["src/app.py"], executable=True)
+        hands.link("README.md", "src/app.py")
+        changes = workspace.changes(before, workspace.snapshot())
+        assert changes.files == ("README.md", "src/app.py")
+
+    def test_what_a_person_had_changed_before_is_no_change(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write("README.md", "a person's")
+        before = workspace.snapshot()
+        hands.write("src/app.py", "the session's")
+        changes = workspace.changes(before, workspace.snapshot())
+        assert changes.files == changes.left == ("src/app.py",)
+
+    # -- commits
+
+    def test_what_the_session_left_is_committed(self, workspace: Workspace, hands: Hands) -> None:
+        before = workspace.snapshot()
+        hands.write("new", "new")
+        hands.write("src/app.py", "other")
+        hands.remove("README.md")
+        done = workspace.commit(before, workspace.snapshot(), "Do it\n\nBecause: x\n", NOBODY)
+        assert done.files == ("README.md", "new", "src/app.py")
+        assert done.leftovers == ()
+        after = workspace.snapshot()
+        assert (after.head, after.branch, after.dirty) == (done.commit, before.branch, ())
+        assert workspace.changes(before, after).commits == (done.commit,)
+        assert hands.git("log", "-1", "--format=%B").strip() == "Do it\n\nBecause: x"
+
+    def test_doing_it_twice_commits_once(self, workspace: Workspace, hands: Hands) -> None:
+        before = workspace.snapshot()
+        hands.write("new", "new")
+        after = workspace.snapshot()
+        assert workspace.commit(before, after, "Once", NOBODY).commit
+        assert workspace.commit(before, after, "Once", NOBODY).commit is None
+
+    def test_nothing_to_commit_is_no_commit(self, workspace: Workspace) -> None:
+        before = workspace.snapshot()
+        assert workspace.commit(before, workspace.snapshot(), "Nothing", NOBODY).commit is None
+
+    def test_what_came_after_the_judged_state_stays_out(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        before = workspace.snapshot()
+        hands.write("src/app.py", "judged")
+        judged = workspace.snapshot()
+        hands.write("src/app.py", "changed by a gate")
+        hands.write("coverage.xml", "left by a gate")
+        assert workspace.commit(before, judged, "Work", NOBODY).files == ("src/app.py",)
+        assert hands.git("show", "HEAD:src/app.py") == "judged"
+        assert hands.files()["src/app.py"] == ("file", b"changed by a gate")
+        assert workspace.snapshot().dirty == ("coverage.xml", "src/app.py")
+
+    def test_what_the_session_committed_is_not_committed_again(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        before = workspace.snapshot()
+        hands.write("one", "1")
+        hands.commit()
+        hands.write("two", "2")
+        assert workspace.commit(before, workspace.snapshot(), "Rest", NOBODY).files == ("two",)
+
+    def test_paths_to_keep_stay_out(self, workspace: Workspace, hands: Hands) -> None:
+        before = workspace.snapshot()
+        hands.write(".env", "SECRET=1")
+        hands.write("new", "new")
+        done = workspace.commit(before, workspace.snapshot(), "Work", frozenset({".env"}))
+        assert (done.files, done.leftovers) == (("new",), ())
+        assert workspace.snapshot().dirty == (".env",)
+
+    def test_a_persons_changes_are_not_committed(self, workspace: Workspace, hands: Hands) -> None:
+        hands.write("README.md", "a person's")
+        hands.write("src/app.py", "a person's, too")
+        before = workspace.snapshot()
+        hands.write("src/app.py", "both")
+        hands.write("new", "the session's")
+        done = workspace.commit(before, workspace.snapshot(), "Work", NOBODY)
+        assert (done.files, done.leftovers) == (("new",), ("src/app.py",))
+        assert workspace.snapshot().dirty == ("README.md", "src/app.py")
+
+    def test_what_a_person_has_staged_stays_staged(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write("README.md", "staged")
+        hands.git("add", "README.md")
+        hands.write("README.md", "and changed again")
+        staged = hands.git("diff", "--cached")
+        before = workspace.snapshot()
+        hands.write("new", "the session's")
+        hands.git("add", "new")
+        assert workspace.commit(before, workspace.snapshot(), "Work", NOBODY).files == ("new",)
+        assert hands.git("diff", "--cached") == staged
+        assert hands.files()["README.md"] == ("file", b"and changed again")
+
+    # -- saving
+
+    def test_saving_changes_nothing_else(self, workspace: Workspace, hands: Hands) -> None:
+        hands.write("README.md", "staged")
+        hands.git("add", "README.md")
+        hands.write("new", "new")
+        before = hands.state()
+        workspace.save("refs/ralph/t-abc123/1", "Kept aside\n")
+        assert hands.state() == before
+
+    def test_what_was_saved_is_every_file_and_the_sessions_commits(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write("one", "1")
+        commit = hands.commit()
+        hands.write("two", "2")
+        saved = workspace.save("refs/ralph/t-abc123/1", "Kept aside\n")
+        assert hands.git("rev-parse", "refs/ralph/t-abc123/1").strip() == saved
+        assert hands.git("rev-parse", f"{saved}^").strip() == commit
+        assert hands.git("show", f"{saved}:two") == "2"
+
+    def test_saving_twice_under_one_name_loses_nothing(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write("new", "1")
+        first = workspace.save("refs/ralph/t-abc123/1", "Kept aside\n")
+        assert workspace.save("refs/ralph/t-abc123/1", "Kept aside\n") == first
+        hands.write("new", "2")
+        second = workspace.save("refs/ralph/t-abc123/1", "Kept aside\n")
+        assert first in hands.git("rev-list", second).split()
+
+    # -- restoring
+
+    def test_every_byte_comes_back(self, workspace: Workspace, hands: Hands) -> None:
+        hands.write("README.md", "a person's")
+        hands.write("notes", b"untracked\r\n\x00\xff")
+        hands.write("src/app.py", "staged")
+        hands.git("add", "src/app.py")
+        hands.write("src/app.py", "changed again")
+        to, before = workspace.snapshot(), hands.state()
+        hands.write("README.md", "spoiled")
+        hands.remove("notes")
+        hands.write("src/app.py", "spoiled")
+        hands.git("add", "-A")
+        workspace.restore(to)
+        assert hands.state() == before
+        assert workspace.snapshot() == to
+
+    def test_what_was_created_since_goes_and_what_is_ignored_stays(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        to = workspace.snapshot()
+        hands.write("deep/er/new", "new")
+        hands.write("noise.log", "ignored")
+        workspace.restore(to)
+        assert not (hands.top / "deep").exists()
+        assert (hands.top / "noise.log").read_bytes() == b"ignored"
+
+    def test_commits_are_taken_back_and_stay_saved(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        to = workspace.snapshot()
+        hands.write("new", "new")
+        commit = hands.commit()
+        workspace.save("refs/ralph/t-abc123/1", "Kept aside\n")
+        workspace.restore(to)
+        assert workspace.snapshot() == to
+        assert commit in hands.git("rev-list", "refs/ralph/t-abc123/1").split()
+
+    def test_coming_back_from_another_branch_keeps_that_branch(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        to = workspace.snapshot()
+        hands.git("switch", "-q", "-c", "elsewhere")
+        hands.write("new", "new")
+        commit = hands.commit()
+        workspace.restore(to)
+        assert workspace.snapshot() == to
+        assert hands.git("rev-parse", "elsewhere").strip() == commit
+
+    def test_restoring_twice_is_restoring_once(self, workspace: Workspace, hands: Hands) -> None:
+        hands.write("notes", "a person's")
+        to, before = workspace.snapshot(), hands.state()
+        hands.write("new", "new")
+        workspace.restore(to)
+        workspace.restore(to)
+        assert hands.state() == before
+
+    def test_what_was_saved_can_be_brought_back(self, workspace: Workspace, hands: Hands) -> None:
+        to = workspace.snapshot()
+        hands.write("new", "new")
+        later, before = workspace.snapshot(), hands.state()
+        workspace.save("refs/ralph/t-abc123/1", "Kept aside\n")
+        workspace.restore(to)
+        workspace.restore(later)
+        assert hands.state() == before
+
+    @pytest.mark.parametrize(
+        "name", ["with space", 'quo"te', "new\nline", "tab\t", "grüße", "not-utf8-\udcff", "*?[x"]
+    )
+    def test_names_may_be_odd(self, workspace: Workspace, hands: Hands, name: str) -> None:
+        hands.write(f"theirs {name}", "a person's")
+        to, before = workspace.snapshot(), hands.state()
+        hands.write(name, "1")
+        hands.write(f"theirs {name}", "spoiled")
+        now = workspace.snapshot()
+        assert set(workspace.changes(to, now).files) == {name, f"theirs {name}"}
+        workspace.restore(to)
+        assert hands.state() == before
+        hands.write(name, "2")
+        done = workspace.commit(to, workspace.snapshot(), "Odd", NOBODY)
+        assert done.files == (name,)

@@ -1,0 +1,165 @@
+"""The closing account: what happened, what it cost, where to look, what to do next."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from ralph.core.duration import spoken
+from ralph.core.events import RunEnded
+from ralph.core.outcome import Outcome
+from ralph.core.safe_text import one_line
+from ralph.core.task import Status
+from ralph.ui.board import Board, Settled, Wait
+from ralph.ui.story import Tone, effort_facts
+from ralph.ui.wording import dollars, first_line, many
+
+LISTED: Final = 10
+
+
+class Line(NamedTuple):
+    """A line of text, safe to show, and how it is meant."""
+
+    tone: Tone
+    text: str
+
+
+def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Line]:
+    """The whole account of a run that a board has followed."""
+    done = [settled for settled in board.finished if settled.status is Status.DONE]
+    return account_of(
+        ended,
+        done=done if with_done else (),
+        failed=tuple(board.failed),
+        waits=board.waits() if ended.outcome is Outcome.BLOCKED else (),
+        logs=board.logs,
+        again=board.again,
+        known_usd=board.spend.known_usd,
+    )
+
+
+def account_of(
+    ended: RunEnded,
+    *,
+    done: Sequence[Settled] = (),
+    failed: Sequence[Settled] = (),
+    waits: Sequence[Wait] = (),
+    logs: str = ".ralph/runs",
+    again: str = "ralph run",
+    known_usd: float = 0.0,
+) -> list[Line]:
+    """The account from values alone."""
+    tone = tone_of(ended.outcome)
+    return [
+        Line(Tone.DETAIL, ""),
+        Line(tone, _headline(ended)),
+        Line(Tone.DETAIL, f"  {_figures(ended, known_usd)}"),
+        *_tasks(done, ended.done, Tone.GOOD, "✓", "done"),
+        *_tasks(failed, ended.failed, Tone.BAD, "✗", "failed"),
+        *_waiting(waits),
+        Line(Tone.DETAIL, f"  logs  {one_line(logs, 300)}"),
+        *_steps(_next(ended, failed, waits, again)),
+    ]
+
+
+def tone_of(outcome: Outcome) -> Tone:
+    """Is it good news?"""
+    match outcome:
+        case Outcome.COMPLETE:
+            return Tone.GOOD
+        case Outcome.FAILURE | Outcome.BLOCKED | Outcome.COMPLETE_WITH_FAILURES | Outcome.ERROR:
+            return Tone.BAD
+        case Outcome.NO_PLAN | Outcome.LIMIT_REACHED | Outcome.PAUSED | Outcome.INTERRUPTED:
+            return Tone.WARNING
+
+
+def _headline(ended: RunEnded) -> str:
+    words = {
+        Outcome.COMPLETE: "complete",
+        Outcome.COMPLETE_WITH_FAILURES: "complete, with failed tasks",
+        Outcome.FAILURE: "failed",
+        Outcome.BLOCKED: "blocked: nothing can start",
+        Outcome.NO_PLAN: "nothing to do: there are no tasks",
+        Outcome.LIMIT_REACHED: "limit reached",
+        Outcome.PAUSED: "paused",
+        Outcome.INTERRUPTED: "interrupted: nothing is lost",
+        Outcome.ERROR: "ended by an error",
+    }[ended.outcome]
+    reason = first_line(ended.reason)
+    return f"{words}: {reason}" if reason else words
+
+
+def _figures(ended: RunEnded, known_usd: float) -> str:
+    figures = [
+        f"{ended.done} done",
+        f"{ended.failed} failed",
+        many(ended.attempts, "attempt"),
+        many(ended.commits, "commit"),
+        spoken(ended.duration_s),
+        dollars(ended.cost_usd) if ended.attempts else "no cost",
+    ]
+    if ended.cost_usd is None and known_usd:
+        figures[-1] += f", at least {dollars(known_usd)}"
+    return " · ".join(figures)
+
+
+def _tasks(
+    tasks: Sequence[Settled], total: int, tone: Tone, mark: str, word: str
+) -> Iterator[Line]:
+    for settled in tasks[-LISTED:]:
+        facts = effort_facts(settled)
+        effort = f" ({', '.join(facts)})" if facts else ""
+        why = f": {settled.reason}" if settled.reason else ""
+        text = f"  {mark} {one_line(settled.task_id, 40)} {one_line(settled.title, 72)}{effort}"
+        yield Line(tone, f"{text}{why}")
+    shown = len(tasks[-LISTED:])
+    if shown and total > shown:
+        yield Line(Tone.DETAIL, f"    and {total - shown} more {word}")
+
+
+def _waiting(waits: Sequence[Wait]) -> Iterator[Line]:
+    for wait in waits[:LISTED]:
+        on = one_line(", ".join(wait.on[:5]), 120) or "a person"
+        more = f" and {len(wait.on) - 5} more" if len(wait.on) > 5 else ""
+        name = f"{one_line(wait.task, 40)} {one_line(wait.title, 72)}"
+        yield Line(Tone.WARNING, f"  ○ {name} waits for {on}{more}")
+    if len(waits) > LISTED:
+        yield Line(Tone.DETAIL, f"    and {len(waits) - LISTED} more wait")
+
+
+def _steps(steps: Sequence[str]) -> Iterator[Line]:
+    for index, step in enumerate(steps):
+        yield Line(Tone.NOTE, f"  {'    ' if index else 'next'}  {step}")
+
+
+def _next(
+    ended: RunEnded, failed: Sequence[Settled], waits: Sequence[Wait], again: str
+) -> list[str]:
+    match ended.outcome:
+        case Outcome.COMPLETE:
+            return [f"git log --oneline -{ended.commits}"] if ended.commits else ["ralph status"]
+        case Outcome.COMPLETE_WITH_FAILURES | Outcome.FAILURE:
+            return _mend(_culprit(failed, ()), again)
+        case Outcome.BLOCKED:
+            return _mend(_culprit(failed, waits), again)
+        case Outcome.NO_PLAN:
+            return ['ralph task add "TITLE"', again]
+        case Outcome.LIMIT_REACHED | Outcome.INTERRUPTED:
+            return [f"{again}   goes on where this ended"]
+        case Outcome.PAUSED:
+            return [f"{again}   once that is mended"]
+        case Outcome.ERROR:
+            return ["ralph doctor", again]
+
+
+def _culprit(failed: Sequence[Settled], waits: Sequence[Wait]) -> str | None:
+    """The task to look at first: what most of the others wait for."""
+    names = [name for wait in waits for name in wait.on]
+    if names:
+        return max(names, key=names.count)
+    return failed[-1].task_id if failed else None
+
+
+def _mend(task: str | None, again: str) -> list[str]:
+    if task is None:
+        return ["ralph task list --all", again]
+    name = one_line(task, 40)
+    return [f"ralph logs {name}", f"ralph task retry {name} && {again}"]

@@ -1,0 +1,314 @@
+"""What every screen knows of a run: its events, folded into a few bounded facts."""
+
+from collections import deque
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+import msgspec
+
+from ralph.core import events
+from ralph.core.agent_events import AgentEvent
+from ralph.core.ids import TaskId
+from ralph.core.safe_text import one_line
+from ralph.core.task import Status
+from ralph.ports.store import Counts, Word
+from ralph.ui.activity import Activity
+from ralph.ui.tally import Tally
+from ralph.ui.wording import first_line, moment
+
+KEPT_TASKS: Final = 50
+TITLE_WIDTH: Final = 300
+LASTING: Final = frozenset({Word.PAUSE, Word.STOP, Word.STOP_NOW})
+"""What was asked of the loop and takes its time."""
+
+
+class GateState(StrEnum):
+    """How far a gate has come with the work in hand."""
+
+    PLANNED = "planned"
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+
+
+class Spend(msgspec.Struct, kw_only=True):
+    """Cost so far. A session that reports none makes the sum a lower bound."""
+
+    known_usd: float = 0.0
+    known: int = 0
+    unknown: int = 0
+
+    def add(self, cost_usd: float | None) -> None:
+        """One more session."""
+        if cost_usd is None:
+            self.unknown += 1
+        else:
+            self.known += 1
+            self.known_usd += cost_usd
+
+    @property
+    def total_usd(self) -> float | None:
+        """None when any of it is unknown."""
+        return None if self.unknown or not self.known else self.known_usd
+
+
+class Current(msgspec.Struct, kw_only=True):
+    """The task in hand."""
+
+    task_id: TaskId
+    title: str = ""
+    attempt: int = 0
+    retry_count: int = 0
+    since: float | None = None
+    agent: str = ""
+    log: str = ""
+    is_judged: bool = False
+    """Its session is over; now Ralph looks at the work."""
+
+
+class Effort(msgspec.Struct, kw_only=True):
+    """What a task has cost in this run, over all its attempts."""
+
+    duration_s: float = 0.0
+    spend: Spend = msgspec.field(default_factory=Spend)
+
+
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that is done or failed. Without a duration it was settled by its children or a
+    person."""
+
+    task_id: TaskId
+    title: str
+    status: Status
+    attempts: int
+    duration_s: float | None = None
+    cost_usd: float | None = None
+    reason: str = ""
+
+
+class Wait(NamedTuple):
+    """A task that cannot start, and the ids of those it waits for."""
+
+    task: str
+    title: str
+    on: tuple[str, ...]
+
+
+class Hold(msgspec.Struct, frozen=True, kw_only=True):
+    """The loop waits: until a moment, or (None) until a person says so."""
+
+    reason: str
+    until: float | None = None
+
+
+class Board:
+    """Folds a run's events. What the events do not say is asked from outside."""
+
+    def __init__(
+        self,
+        *,
+        counts: Counts | None = None,
+        upcoming: Callable[[], list[str]] = list,
+        waits: Callable[[], list[Wait]] = list,
+        logs: str = ".ralph/runs",
+        again: str = "ralph run",
+    ) -> None:
+        self.run: events.RunStarted | None = None
+        self.started: float | None = None
+        self.ended: events.RunEnded | None = None
+        self.current: Current | None = None
+        self.activity = Activity()
+        self.gates: dict[str, GateState] = {}
+        self.was_red: frozenset[str] = frozenset()
+        self.hold: Hold | None = None
+        self.asked = ""
+        self.warnings: deque[str] = deque(maxlen=5)
+        self.warned = 0
+        self.finished: deque[Settled] = deque(maxlen=KEPT_TASKS)
+        self.failed: deque[Settled] = deque(maxlen=KEPT_TASKS)
+        self.spend = Spend()
+        self.waits = waits
+        self.logs = logs
+        self.again = again
+        self._tally = Tally(counts or Counts())
+        self._efforts: dict[TaskId, Effort] = {}
+        self._ask_upcoming = upcoming
+        self._upcoming: list[str] | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """Tasks by status, within the target."""
+        return self._tally.counts
+
+    @property
+    def progress(self) -> float:
+        """The settled part of the work, from 0 to 1."""
+        total = self.counts.total
+        return (self.counts.done + self.counts.failed) / total if total else 0.0
+
+    def upcoming(self) -> list[str]:
+        """Titles of what comes next; asked anew only when the graph has changed."""
+        if self._upcoming is None:
+            self._upcoming = self._ask_upcoming()
+        return self._upcoming
+
+    def take(self, recorded: events.Recorded) -> None:  # noqa: C901 - one table
+        """Fold one event in."""
+        event, at = recorded.event, moment(recorded.time)
+        match event:
+            case events.RunStarted():
+                self.run, self.started, self.ended = event, at, None
+                self._forget_gates()
+            case events.RunPaused(reason=reason):
+                self.hold, self.asked = Hold(reason=first_line(reason)), ""
+            case events.RunWaiting(reason=reason, until=until):
+                self.hold = Hold(reason=first_line(reason), until=moment(until))
+            case events.RunResumed():
+                self.hold, self.asked = None, ""
+            case events.RunEnded():
+                self.ended, self.hold, self.current = event, None, None
+            case events.BaselineTaken(red=red):
+                self.was_red = frozenset(red)
+                self._forget_gates()
+            case events.Warned(message=message):
+                self.warnings.append(first_line(message))
+                self.warned += 1
+            case (
+                events.TaskClaimed()
+                | events.TaskDone()
+                | events.TaskRejected()
+                | events.TaskStruck()
+                | events.TaskReleased()
+                | events.TaskFailed()
+                | events.TaskBlocked()
+                | events.TaskUnblocked()
+                | events.TaskReopened()
+            ):
+                self._tally.moved(event)
+                self._upcoming = None
+                self._move(event, at)
+            case events.SessionStarted():
+                self._session_started(event, at)
+            case events.SessionEnded():
+                self._session_ended(event)
+            case events.GateStarted(task_id=task_id, name=name):
+                self._focus(task_id, at)
+                self.gates[name] = GateState.RUNNING
+            case events.GateEnded(task_id=task_id, name=name, passed=passed):
+                self._focus(task_id, at)
+                self.gates[name] = GateState.PASSED if passed else GateState.FAILED
+            case events.TaskAdded(task=task):
+                self._tally.added(task.id, task.status)
+                self._upcoming = None
+            case events.TaskDeleted(task_id=task_id):
+                self._tally.deleted(task_id)
+                self._upcoming = None
+            case events.TaskEdited() | events.EdgeAdded() | events.EdgeRemoved():
+                self._upcoming = None
+            case events.ControlSent(word=word):
+                self.asked = word if word in LASTING else ""
+            case (
+                events.FeatureAdded()
+                | events.TaskLogged()
+                | events.GatesWeighed()
+                | events.WorkCommitted()
+                | events.WorkSaved()
+                | events.GuidanceGiven()
+                | events.GuidanceDelivered()
+            ):
+                pass
+
+    def hear(self, task: TaskId, event: AgentEvent) -> None:
+        """Fold in what the agent at work on a task says, if that is the task in hand."""
+        if self.current is None or self.current.task_id == task:
+            self.activity.take(event)
+
+    def _move(self, event: events.TaskMoved, at: float | None) -> None:
+        match event:
+            case events.TaskClaimed():
+                if self.run is None or event.worker == self.run.worker:
+                    self._begin(event, at)
+            case events.TaskDone() | events.TaskFailed():
+                self._settle(event, at)
+            case events.TaskRejected() | events.TaskStruck() | events.TaskReleased():
+                self._put_down(event.task_id, at)
+            case events.TaskBlocked() | events.TaskUnblocked() | events.TaskReopened():
+                self._put_down(event.task_id, at)
+                self._forget_failure(event.task_id)
+
+    def _begin(self, event: events.TaskClaimed | events.SessionStarted, at: float | None) -> None:
+        retries = event.retry_count if isinstance(event, events.TaskClaimed) else 0
+        self.current = Current(
+            task_id=event.task_id,
+            title=one_line(event.title, TITLE_WIDTH),
+            attempt=event.attempt,
+            retry_count=retries,
+            since=at,
+        )
+        self.hold = None
+        self.activity.clear()
+        self._forget_gates()
+
+    def _focus(self, task: TaskId | None, at: float | None) -> None:
+        """After a crash an attempt goes on behind its last mark, without a claim of its own."""
+        if task is not None and (self.current is None or self.current.task_id != task):
+            self.current = Current(task_id=task, since=at, is_judged=True)
+            self._forget_gates()
+
+    def _forget_gates(self) -> None:
+        names = self.run.gates if self.run else ()
+        self.gates = dict.fromkeys(names, GateState.PLANNED)
+
+    def _session_started(self, event: events.SessionStarted, at: float | None) -> None:
+        if self.current is None or self.current.task_id != event.task_id:
+            self._begin(event, at)
+        assert self.current is not None
+        self.hold = None
+        self.current.attempt, self.current.is_judged = event.attempt, False
+        self.current.agent = one_line(event.agent, 60)
+        self.activity.model = one_line(event.model, 60)
+        self.current.log = event.log
+
+    def _session_ended(self, event: events.SessionEnded) -> None:
+        self.spend.add(event.cost_usd)
+        self._effort(event.task_id).spend.add(event.cost_usd)
+        if self.current and self.current.task_id == event.task_id:
+            self.current.is_judged = True
+
+    def _effort(self, task: TaskId) -> Effort:
+        while len(self._efforts) > 1000:
+            del self._efforts[next(iter(self._efforts))]
+        return self._efforts.setdefault(task, Effort())
+
+    def _put_down(self, task: TaskId, at: float | None) -> bool:
+        """The current task leaves our hands; False if it was not in them."""
+        current = self.current
+        if current is None or current.task_id != task:
+            return False
+        if at is not None and current.since is not None:
+            self._effort(task).duration_s += max(0.0, at - current.since)
+        self.current = None
+        return True
+
+    def _settle(self, event: events.TaskDone | events.TaskFailed, at: float | None) -> None:
+        is_ours = self._put_down(event.task_id, at)
+        effort = self._efforts.pop(event.task_id, None)
+        settled = Settled(
+            task_id=event.task_id,
+            title=one_line(event.title, TITLE_WIDTH),
+            status=event.status,
+            attempts=event.attempt,
+            duration_s=effort.duration_s if effort and is_ours else None,
+            cost_usd=effort.spend.total_usd if effort else None,
+            reason=first_line(event.reason),
+        )
+        self._forget_failure(event.task_id)
+        self.finished.append(settled)
+        if isinstance(event, events.TaskFailed):
+            self.failed.append(settled)
+
+    def _forget_failure(self, task: TaskId) -> None:
+        if any(failure.task_id == task for failure in self.failed):
+            kept = (failure for failure in self.failed if failure.task_id != task)
+            self.failed = deque(kept, maxlen=KEPT_TASKS)

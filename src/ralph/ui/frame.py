@@ -1,0 +1,234 @@
+"""One frame of the live view: the board as lines of text that fit the window."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from rich.style import Style
+from rich.text import Text
+
+from ralph.core.duration import spoken
+from ralph.core.safe_text import one_line
+from ralph.ui.board import Board, Current, GateState, Hold
+from ralph.ui.doings import doing_rows
+from ralph.ui.region import Size
+from ralph.ui.wording import dollars, many, time_of_day
+
+SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+WIDEST: Final = 112
+"""Lines that run across a very wide window are hard to read."""
+HINTS: Final = (
+    "Ctrl-C stops cleanly · ralph pause | inject from another terminal",
+    "Ctrl-C stops cleanly · ralph pause | inject",
+    "Ctrl-C stops cleanly",
+)
+GATE_MARKS: Final = {
+    GateState.PLANNED: ("·", "dim"),
+    GateState.RUNNING: ("…", "cyan"),
+    GateState.PASSED: ("✓", "green"),
+    GateState.FAILED: ("✗", "red"),
+}
+
+
+def usable(columns: int) -> int:
+    """The width to draw in: the last column stays free, or some terminals wrap."""
+    return max(10, min(WIDEST, columns - 1))
+
+
+def spread(left: Text, facts: Iterable[str], width: int) -> Text:
+    """One line with the facts at its right edge; as many of the last of them as there is room."""
+    told = [fact for fact in facts if fact]
+    while told:
+        right = Text(" · ".join(told), style="dim")
+        room = width - right.cell_len - 2
+        if room >= min(16, left.cell_len):
+            left.truncate(room, overflow="ellipsis", pad=True)
+            return Text.assemble(left, "  ", right)
+        told = told[1:]
+    left.truncate(width, overflow="ellipsis")
+    return left
+
+
+class _Room:
+    """How many lines are left. What comes first gets its lines first."""
+
+    def __init__(self, lines: int) -> None:
+        self.left = lines
+
+    def grant(self, wanted: int, *, least: int = 1) -> int:
+        granted = min(wanted, self.left)
+        if granted < least:
+            return 0
+        self.left -= granted
+        return granted
+
+
+def frame(board: Board, now: float, size: Size, beat: int) -> list[Text]:
+    """The lines of the region. Their number changes only with the window and the work."""
+    width = usable(size.columns)
+    # Header, bar and task have a line each; some lines that stay should be in sight above them.
+    room = _Room(size.lines - 3 - (7 if size.lines >= 20 else 1))
+    hints, log = room.grant(1), room.grant(1)
+    is_working = board.hold is None
+    gates = room.grant(1 if board.gates and is_working else 0)
+    is_heard = board.current is not None or bool(board.activity.doings)
+    agent = room.grant(_agent_lines(size) if is_heard and is_working else 0, least=2)
+    upcoming = room.grant(min(6, max(3, size.lines // 7)))
+    air = [Text()] if room.grant(3, least=3) else []
+    lines = [
+        *air,
+        _header(board, now, width),
+        _bar(board, width),
+        *air,
+        _headline(board, now, width, beat),
+        *_agent(board, width, agent),
+        *[_gates(board)][:gates],
+        *_upcoming(board, width, upcoming),
+        *air,
+        *[_log(board, width)][:log],
+        *[_hints(board, width)][:hints],
+    ]
+    for line in lines:
+        line.truncate(width, overflow="ellipsis")
+    return lines
+
+
+def _header(board: Board, now: float, width: int) -> Text:
+    left = Text("Ralph", style="bold")
+    if board.run is not None:
+        agent = board.current.agent if board.current and board.current.agent else board.run.agent
+        for word in (one_line(board.run.target, 60), one_line(agent, 40), board.activity.model):
+            if word:
+                left.append(f" · {word}", style="not bold")
+    elapsed = "" if board.started is None else spoken(max(0.0, now - board.started) // 1)
+    return spread(left, (_clock(elapsed), _spend(board)), width)
+
+
+def _clock(words: str) -> str:
+    return words.replace(".0s", "s")
+
+
+def _spend(board: Board) -> str:
+    spend = board.spend
+    if not spend.unknown and not spend.known:
+        return ""
+    if spend.unknown and spend.known:
+        return f"at least {dollars(spend.known_usd)}"
+    return dollars(spend.total_usd)
+
+
+def _bar(board: Board, width: int) -> Text:
+    counts = board.counts
+    words = Text(f"{counts.done} of {counts.total} done", style="bold")
+    for number, word, style in (
+        (counts.failed, "failed", "red"),
+        (counts.blocked, "blocked", "yellow"),
+    ):
+        if number:
+            words.append(" · ", style="not bold dim")
+            words.append(f"{number} {word}", style=f"not bold {style}")
+    if board.warned:
+        words.append(f" · {many(board.warned, 'warning')}", style="not bold yellow")
+    length = width - words.cell_len - 2
+    if length < 8:
+        return words
+    done = round(length * counts.done / counts.total) if counts.total else 0
+    failed = round(length * counts.failed / counts.total) if counts.total else 0
+    return Text.assemble(
+        ("━" * done, "green"),
+        ("━" * min(failed, length - done), "red"),
+        ("─" * (length - done - failed), "dim"),
+        "  ",
+        words,
+    )
+
+
+def _headline(board: Board, now: float, width: int, beat: int) -> Text:
+    if board.hold is not None:
+        return _held(board.hold, now)
+    spinner = SPINNER[beat % len(SPINNER)]
+    if board.current is None:
+        words = "choosing the next task" if board.run else "starting"
+        if board.run and GateState.RUNNING in board.gates.values():
+            words = "taking the baseline: which gates pass before the work"
+        return Text.assemble((spinner, "cyan"), f" {words}")
+    current = board.current
+    left = Text.assemble((spinner, "cyan"), " ", (one_line(current.task_id, 40), "cyan"), " ")
+    left.append(current.title, style="bold")
+    return spread(left, _current_facts(current, now), width)
+
+
+def _current_facts(current: Current, now: float) -> Iterator[str]:
+    if current.retry_count:
+        yield f"retry {current.retry_count}"
+    elif current.attempt > 1:
+        yield f"attempt {current.attempt}"
+    if current.is_judged:
+        yield "judging"
+    if current.since is not None:
+        yield _clock(spoken(max(0.0, now - current.since) // 1))
+
+
+def _held(hold: Hold, now: float) -> Text:
+    if hold.until is None:
+        text = Text.assemble(("‖ paused", "bold yellow"), f": {hold.reason}")
+    else:
+        left = _clock(spoken(max(0.0, hold.until - now) // 1))
+        moment = time_of_day(hold.until)[:5]
+        text = Text.assemble((f"◷ waiting {left}, until {moment}", "bold yellow"))
+        text.append(f": {hold.reason}")
+    return text
+
+
+def _agent_lines(size: Size) -> int:
+    return min(10, max(3, size.lines // 5 + 1))
+
+
+def _agent(board: Board, width: int, lines: int) -> list[Text]:
+    rows = doing_rows(board.activity, width - 4, lines)
+    if not rows and board.current and not board.current.is_judged:
+        rows = [Text(f"waiting for {board.current.agent or 'the agent'}", style="dim")][:lines]
+    rows += [Text()] * (lines - len(rows))
+    return [Text.assemble("  ", ("│", "dim"), " ", row) for row in rows]
+
+
+def _gates(board: Board) -> Text:
+    text = Text("  gates ", style="dim")
+    for name, state in board.gates.items():
+        mark, style = GATE_MARKS[state]
+        text.append(f" {one_line(name, 30)} ", style="not dim")
+        text.append(mark, style=f"not dim {style}" if style != "dim" else style)
+        if name in board.was_red:
+            text.append(" (red before)", style="yellow")
+        text.append(" ")
+    return text
+
+
+def _upcoming(board: Board, width: int, lines: int) -> list[Text]:
+    titles = board.upcoming() if lines else []
+    pending = max(board.counts.pending, len(titles))
+    fits = pending <= lines and pending == len(titles)
+    shown = titles if fits else titles[: lines - 1]
+    rows = [Text.assemble(("○", "dim"), f" {one_line(title, width)}") for title in shown]
+    if shown and pending > len(shown):
+        rows.append(Text(f"  and {pending - len(shown)} more", style="dim"))
+    return rows
+
+
+def _log(board: Board, width: int) -> Text:
+    path = board.current.log if board.current and board.current.log else board.logs
+    root = board.run.checkout if board.run else ""
+    whole = os.path.abspath(os.path.join(root, path))
+    inside = bool(root) and whole.startswith(os.path.join(root, ""))
+    shown = one_line(os.path.relpath(whole, root) if inside else whole)
+    if len(shown) > width - 5:
+        shown = "…" + shown[-(width - 6) :]
+    return Text.assemble(("log  ", "dim"), (shown, Style(dim=True, link=Path(whole).as_uri())))
+
+
+def _hints(board: Board, width: int) -> Text:
+    words = next((hint for hint in HINTS if len(hint) <= width), "")
+    if board.asked:
+        words = f"{board.asked} asked for · {words}"
+    return Text(words, style="dim")

@@ -1,0 +1,105 @@
+"""Plain lines, for pipes and logs: one for each thing that matters, and no tricks."""
+
+from typing import Final, TextIO
+
+from ralph.core import agent_events as said
+from ralph.core import events
+from ralph.core.ids import TaskId
+from ralph.core.safe_text import one_line
+from ralph.ports.clock import Clock
+from ralph.ui.account import account
+from ralph.ui.activity import limit_words
+from ralph.ui.board import Board
+from ralph.ui.outlet import Outlet
+from ralph.ui.story import sentence, tell
+from ralph.ui.wording import first_line, moment, time_of_day
+
+PER_SECOND: Final = 5
+"""So many lines of an agent's doings; a flood of them is counted instead."""
+
+
+class Plain:
+    """`15:04:05 t-4f2a01 done: Read the config (2 attempts, 3m 12s, $0.21)`"""
+
+    def __init__(self, stream: TextIO, clock: Clock, board: Board | None = None) -> None:
+        self._out = Outlet(stream)
+        self._clock = clock
+        self._board = board or Board()
+        self._window = float("-inf")
+        self._shown = 0
+        self._dropped = 0
+        self._last_text = ""
+
+    def event(self, recorded: events.Recorded) -> None:
+        """Tell of it."""
+        self._board.take(recorded)
+        self._speak_of(recorded.event)
+        told = tell(recorded.event, self._board)
+        if told is not None:
+            self._line(moment(recorded.time), told.task_id, sentence(told))
+        if isinstance(recorded.event, events.RunEnded):
+            lines = account(recorded.event, self._board)
+            self._out.write("".join(f"{line.text}\n" for line in lines))
+
+    def said(self, task: TaskId, event: said.AgentEvent) -> None:
+        """Tools, troubles and the last word; the rest is in the session's log."""
+        match event:
+            case said.ToolUse(name=name, summary=summary):
+                self._chat(task, name, summary)
+            case said.Text(text=text, partial=False):
+                self._last_text = text[:4000]
+            case said.Retry(message=message):
+                self._chat(task, "tries again", message)
+            case said.Limit(status=status, window=window):
+                if status is not said.LimitStatus.ALLOWED:
+                    self._chat(task, limit_words(status), window)
+            case said.Result(text=text, detail=detail, error=error):
+                self._last_text = ""
+                self._chat(task, "ends with an error" if error else "says", text or detail)
+            case said.Text() | said.Thinking() | said.ToolResult() | said.Started():
+                pass
+            case said.Usage() | said.Unknown():
+                pass
+
+    def tick(self) -> None:
+        """Own up to what was left out."""
+        if self._dropped and self._clock.monotonic() - self._window >= 1:
+            self._own_up()
+
+    def close(self) -> None:
+        """Every line is out already, but for the last count."""
+        if self._dropped:
+            self._own_up()
+
+    def _speak_of(self, event: events.Event) -> None:
+        match event:
+            case events.SessionStarted():
+                self._last_text = ""
+            case events.SessionEnded(task_id=task_id):
+                # An agent that reports no result has said its last word in its last text.
+                text, self._last_text = self._last_text, ""
+                if text:
+                    self._chat(task_id, "says", text)
+            case _:
+                pass
+
+    def _chat(self, task: TaskId, name: str, text: str) -> None:
+        now = self._clock.monotonic()
+        if now - self._window >= 1:
+            if self._dropped:
+                self._own_up()
+            self._window, self._shown = now, 0
+        if self._shown >= PER_SECOND:
+            self._dropped += 1
+            return
+        self._shown += 1
+        words = ": ".join(filter(None, (one_line(name, 60), first_line(text))))
+        self._out.offer(f"{time_of_day(self._clock.now())} {one_line(task, 40)}   {words}\n")
+
+    def _own_up(self) -> None:
+        count, self._dropped = self._dropped, 0
+        self._out.offer(f"{time_of_day(self._clock.now())} … and {count} more, in the log\n")
+
+    def _line(self, at: float | None, task: TaskId | None, words: str) -> None:
+        place = f"{one_line(task, 40)} " if task else ""
+        self._out.write(f"{time_of_day(at)} {place}{words}\n")

@@ -1,0 +1,227 @@
+"""Events in words: what a person is told about each, on whatever screen."""
+
+from enum import StrEnum
+
+import msgspec
+
+from ralph.core import events
+from ralph.core.duration import spoken
+from ralph.core.ending import Ended
+from ralph.core.gates import Evidence
+from ralph.core.ids import TaskId
+from ralph.core.safe_text import one_line
+from ralph.core.task import Status
+from ralph.ui.board import TITLE_WIDTH, Board, Settled
+from ralph.ui.wording import day, dollars, first_line, many, moment, time_of_day
+
+
+class Tone(StrEnum):
+    """How it is meant; screens give it a colour and a mark."""
+
+    GOOD = "good"
+    BAD = "bad"
+    AGAIN = "again"
+    """It did not count; the task comes again."""
+    WARNING = "warning"
+    NOTE = "note"
+    DETAIL = "detail"
+    """Worth a line in a log, not on a live screen, which shows it by itself."""
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that matters. Everything in here is safe to show on one line."""
+
+    tone: Tone
+    word: str
+    """What happened: `done`, `rejected`."""
+    task_id: TaskId | None = None
+    title: str = ""
+    facts: tuple[str, ...] = ()
+    why: str = ""
+
+
+def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one table
+    """What to say about an event that the board has just taken; None: nothing."""
+    match event:
+        case events.RunStarted():
+            return _run_started(event, board)
+        case events.RunPaused(reason=reason):
+            return Told(tone=Tone.WARNING, word="paused", why=first_line(reason))
+        case events.RunResumed():
+            return Told(tone=Tone.NOTE, word="resumed")
+        case events.RunWaiting(reason=reason, until=until):
+            facts = (f"until {time_of_day(moment(until))}",)
+            return Told(tone=Tone.WARNING, word="waiting", facts=facts, why=first_line(reason))
+        case events.BaselineTaken(red=red, green=green):
+            return _baseline(red, green)
+        case events.Warned(message=message, task_id=task_id):
+            why = first_line(message)
+            return Told(tone=Tone.WARNING, word="warning", task_id=task_id, why=why)
+        case events.TaskDone() | events.TaskFailed():
+            return _settled(board.finished[-1])
+        case events.TaskRejected() | events.TaskStruck() | events.TaskReleased():
+            return _again(event)
+        case events.TaskBlocked():
+            return _moved(event, Tone.WARNING, "blocked")
+        case events.TaskUnblocked():
+            return _moved(event, Tone.NOTE, "unblocked")
+        case events.TaskReopened():
+            return _moved(event, Tone.NOTE, "reopened")
+        case events.SessionStarted():
+            return _session_started(event)
+        case events.SessionEnded():
+            return _session_ended(event)
+        case events.GateEnded():
+            return _gate_ended(event)
+        case events.GatesWeighed(task_id=task_id, evidence=Evidence.IMPROVED):
+            return Told(
+                tone=Tone.NOTE, word="a gate that failed before passes now", task_id=task_id
+            )
+        case events.WorkCommitted(task_id=task_id, commit=commit, files=files):
+            return Told(
+                tone=Tone.DETAIL,
+                word="committed",
+                task_id=task_id,
+                facts=(one_line(commit[:10]), many(files, "file")),
+            )
+        case events.WorkSaved(task_id=task_id, ref=ref):
+            return Told(
+                tone=Tone.NOTE, word="work kept", task_id=task_id, why=f"under {one_line(ref, 120)}"
+            )
+        case events.GuidanceGiven(text=text, task_id=task_id):
+            why = first_line(text)
+            return Told(tone=Tone.NOTE, word="guidance received", task_id=task_id, why=why)
+        case events.GuidanceDelivered(task_id=task_id, count=count):
+            facts = (many(count, "note"),)
+            return Told(tone=Tone.NOTE, word="guidance delivered", task_id=task_id, facts=facts)
+        case events.ControlSent(word=word, task_id=task_id):
+            return Told(tone=Tone.NOTE, word=f"{one_line(word, 40)} asked for", task_id=task_id)
+        case events.TaskAdded(task=task):
+            title = one_line(task.title, TITLE_WIDTH)
+            return Told(tone=Tone.DETAIL, word="added", task_id=task.id, title=title)
+        case events.TaskDeleted(task_id=task_id, title=title):
+            title = one_line(title, TITLE_WIDTH)
+            return Told(tone=Tone.DETAIL, word="deleted", task_id=task_id, title=title)
+        case (
+            events.RunEnded()  # the account tells of it
+            | events.TaskClaimed()  # its session is told of
+            | events.GateStarted()
+            | events.GatesWeighed()
+            | events.TaskEdited()
+            | events.EdgeAdded()
+            | events.EdgeRemoved()
+            | events.FeatureAdded()
+            | events.TaskLogged()
+        ):
+            return None
+
+
+def sentence(told: Told) -> str:
+    """`done: Read the config (3m 12s, $0.21): reason`"""
+    facts = f" ({', '.join(filter(None, told.facts))})" if any(told.facts) else ""
+    named = f"{told.word}: {told.title}" if told.title else told.word
+    return f"{named}{facts}: {told.why}" if told.why else f"{named}{facts}"
+
+
+def _run_started(event: events.RunStarted, board: Board) -> Told:
+    facts = [f"agent {one_line(event.agent, 40)}", f"sandbox {one_line(event.sandbox, 40)}"]
+    if event.gates:
+        facts.append(f"gates {one_line(', '.join(event.gates), 120)}")
+    return Told(
+        tone=Tone.DETAIL,
+        word=f"run {one_line(event.run_id, 40)} started",
+        title=one_line(event.target, 120),
+        facts=(day(board.started), *facts),
+    )
+
+
+def _baseline(red: tuple[str, ...], green: tuple[str, ...]) -> Told:
+    if not red:
+        word = "every gate passes before the work" if green else "no gates are set"
+        return Told(tone=Tone.DETAIL, word=word)
+    names = one_line(", ".join(red), 120)
+    return Told(tone=Tone.WARNING, word="red before the work", why=f"gates that fail: {names}")
+
+
+def effort_facts(settled: Settled) -> tuple[str, ...]:
+    """Attempts, time and cost; nothing for a task that was settled without work of its own."""
+    if settled.duration_s is None:
+        return ()
+    tries = (many(settled.attempts, "attempt"),) if settled.attempts > 1 else ()
+    return (*tries, spoken(settled.duration_s), dollars(settled.cost_usd))
+
+
+def _settled(settled: Settled) -> Told:
+    is_failed = settled.status is Status.FAILED
+    return Told(
+        tone=Tone.BAD if is_failed else Tone.GOOD,
+        word="failed" if is_failed else "done",
+        task_id=settled.task_id,
+        title=settled.title,
+        facts=effort_facts(settled),
+        why=settled.reason,
+    )
+
+
+def _again(event: events.TaskRejected | events.TaskStruck | events.TaskReleased) -> Told:
+    match event:
+        case events.TaskRejected(retry_count=retries):
+            return _moved(event, Tone.AGAIN, "rejected", (f"retry {retries} follows",))
+        case events.TaskStruck(strikes=strikes):
+            cost = f"strike {strikes}" if strikes else f"retry {event.retry_count} follows"
+            return _moved(event, Tone.AGAIN, "no claim", (cost,))
+        case events.TaskReleased():
+            return _moved(event, Tone.AGAIN, "given back", ("at no cost",))
+
+
+def _moved(event: events.TaskMoved, tone: Tone, word: str, facts: tuple[str, ...] = ()) -> Told:
+    return Told(
+        tone=tone,
+        word=word,
+        task_id=event.task_id,
+        title=one_line(event.title, TITLE_WIDTH),
+        facts=facts,
+        why=first_line(event.reason),
+    )
+
+
+def _session_started(event: events.SessionStarted) -> Told:
+    agent = " ".join(filter(None, (one_line(event.agent, 40), one_line(event.model, 60))))
+    return Told(
+        tone=Tone.DETAIL,
+        word=f"attempt {event.attempt}",
+        task_id=event.task_id,
+        title=one_line(event.title, TITLE_WIDTH),
+        facts=(agent, f"log {one_line(event.log, 300)}"),
+    )
+
+
+def _session_ended(event: events.SessionEnded) -> Told:
+    facts = [spoken(event.duration_s), dollars(event.cost_usd)]
+    if event.commits:
+        facts.append(many(len(event.commits), "commit"))
+    if event.files:
+        facts.append(many(len(event.files), "file"))
+    if event.swept:
+        facts.append(f"{many(event.swept, 'process')} left behind and ended")
+    ended = one_line(event.ended, 40).replace("_", " ")
+    return Told(
+        tone=Tone.DETAIL,
+        word="session finished" if event.ended == Ended.FINISHED else f"session ended: {ended}",
+        task_id=event.task_id,
+        facts=tuple(facts),
+        why=first_line(event.detail),
+    )
+
+
+def _gate_ended(event: events.GateEnded) -> Told:
+    how = "passed" if event.passed else "failed"
+    facts = [spoken(event.duration_s)]
+    if not event.passed:
+        facts.insert(0, "out of time" if event.code is None else f"exit {event.code}")
+    return Told(
+        tone=Tone.DETAIL,
+        word=f"gate {one_line(event.name, 60)} {how}",
+        task_id=event.task_id,
+        facts=tuple(facts),
+    )

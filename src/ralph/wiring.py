@@ -1,0 +1,230 @@
+"""The only place where the parts meet."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+import msgspec
+
+from ralph.config.load import Loaded, load
+from ralph.ports.store import Store
+
+if TYPE_CHECKING:
+    # Commands that only touch tasks must not pay for the engine.
+    from ralph.core.gates import Gate
+    from ralph.core.target import Target
+    from ralph.engine.kit import Kit, Settings
+    from ralph.ports.agent import Agent
+    from ralph.ports.clock import Clock
+    from ralph.ports.sink import Sink
+
+
+class Project(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder with a `.ralph.toml`, and what it says."""
+
+    root: str
+    loaded: Loaded
+
+    @property
+    def state(self) -> str:
+        """Where Ralph keeps what it knows."""
+        return os.path.join(self.root, ".ralph")
+
+    @property
+    def runs_dir(self) -> str:
+        """Where logs, briefs and streams go."""
+        return os.path.join(self.state, "runs")
+
+    @property
+    def database(self) -> str:
+        """`RALPH_DB` lets several checkouts share a store."""
+        return os.environ.get("RALPH_DB") or os.path.join(self.state, "progress.db")
+
+
+def find_project(flags: Mapping[str, object] | None = None) -> Project:
+    """The project around the current directory."""
+    loaded = load(os.getcwd(), os.environ, flags or {})
+    return Project(root=loaded.root, loaded=loaded)
+
+
+def open_store(project: Project) -> Store:
+    """The store; inside a session the running loop answers for it."""
+    if os.environ.get("RALPH_SOCKET"):
+        from ralph.adapters.store.remote import RemoteStore
+
+        return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.store.sqlite import SqliteStore
+
+    return SqliteStore.open(project.database, SystemClock())
+
+
+def find_agent(project: Project) -> "Agent":
+    """The agent that the configuration names, from the entry points `ralph.agents`."""
+    from importlib.metadata import entry_points
+
+    from ralph.core.errors import Unavailable
+    from ralph.ports.agent import Agent, Setup
+
+    config = project.loaded.config.agent
+    name = config.name
+    if name == "auto":
+        name = "command" if config.command else ""
+    found = {point.name: point for point in entry_points(group="ralph.agents")}
+    if name not in found:
+        known = ", ".join(sorted(found))
+        said = f"there is no agent {name!r}" if name else "no agent is set"
+        raise Unavailable(
+            f"{said}; known agents: {known}",
+            hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD="my-agent {prompt}"',
+        )
+    agent: Agent = found[name].load()(Setup(command=config.command, directory=project.root))
+    return agent
+
+
+@contextmanager
+def assemble(
+    project: Project, target: str | None, stdout: TextIO, *, json: bool, color: str
+) -> Iterator["Kit"]:
+    """Everything that a run needs, put together; taken apart again at the end."""
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.executor.identity import is_alive
+    from ralph.adapters.executor.processes import Processes
+    from ralph.adapters.executor.signals import Signals
+    from ralph.adapters.workspace.in_place import InPlace
+    from ralph.adapters.workspace.lock import CheckoutLock
+    from ralph.engine.kit import Kit
+    from ralph.inside.door import SocketDoor
+
+    clock = SystemClock()
+    with ExitStack() as stack:
+        executor = Processes(clock)
+        stack.callback(executor.close)
+        workspace = InPlace(executor, project.root)
+        agent = find_agent(project)
+        store = open_store(project)
+        stack.callback(store.close)
+        settings = _settings(project, find_target(store, target), clock)
+        stack.enter_context(CheckoutLock(project.state, settings.run_id))
+        signals = stack.enter_context(Signals(executor))
+        door = SocketDoor(store, executor)
+        stack.callback(door.close)
+        sink = _screen(project, store, settings.target, stdout, clock, json=json, color=color)
+        stack.callback(sink.close)
+        yield Kit(
+            settings=settings,
+            store=store,
+            agent=agent,
+            workspace=workspace,
+            executor=executor,
+            clock=clock,
+            sink=sink,
+            door=door,
+            interrupted=lambda: signals.interrupted,
+            is_alive=is_alive,
+        )
+
+
+def find_target(store: Store, name: str | None) -> "Target":
+    """A feature's name, a task's id or alias, or nothing for everything."""
+    from ralph.core.target import Everything, OneFeature, Subtree
+
+    if name is None:
+        return Everything()
+    feature = store.feature(name)
+    if feature is not None:
+        return OneFeature(feature.id, feature.name)
+    return Subtree(store.find(name).id)
+
+
+def _settings(project: Project, target: "Target", clock: "Clock") -> "Settings":
+    from secrets import token_hex
+    from time import localtime, strftime
+
+    from ralph.adapters.executor.identity import this_process
+    from ralph.core.duration import seconds
+    from ralph.core.environment import inherited
+    from ralph.core.ids import RunId, worker_id
+    from ralph.core.limits import Limits
+    from ralph.core.order import Schedule
+    from ralph.engine.kit import Settings
+    from ralph.ports.executor import Timeouts
+
+    config = project.loaded.config
+    env, _ = inherited(os.environ, config.agent.pass_env)
+    tag = strftime("%Y%m%d-%H%M%S", localtime(clock.now()))
+    by_path = config.execution.schedule == "critical-path"
+    return Settings(
+        run_id=RunId(f"{tag}-{os.getpid()}"),
+        worker=worker_id(token_hex(4)),
+        owner=this_process(),
+        runs_dir=project.runs_dir,
+        env=env,
+        target=target,
+        schedule=Schedule.CRITICAL_PATH if by_path else Schedule.PRIORITY,
+        gates=honest_gates(project),
+        gate_timeout_s=seconds(config.timeouts.gate),
+        timeouts=Timeouts(
+            hard_s=seconds(config.timeouts.session),
+            idle_s=seconds(config.timeouts.idle),
+            after_result_s=seconds(config.timeouts.after_result),
+        ),
+        limits=Limits(
+            iterations=config.execution.limit,
+            run_s=seconds(config.timeouts.run),
+            failures=config.breaker.failures,
+            stagnation=config.breaker.stagnation,
+        ),
+        commit=config.git.commit,
+        fail_fast=config.execution.fail_fast,
+    )
+
+
+def honest_gates(project: Project) -> "tuple[Gate, ...]":
+    """The gates in order; one that cannot fail proves nothing and is refused."""
+    from ralph.core.errors import BadConfig
+    from ralph.core.gates import Gate
+    from ralph.documents.gate_commands import cannot_fail
+
+    gates = []
+    for name, command in project.loaded.config.gates.commands.items():
+        if not command.strip():
+            continue
+        if why := cannot_fail(command):
+            source = project.loaded.source("gates.commands")
+            raise BadConfig(
+                f"{source}: gate {name} can never fail: {why}",
+                hint="let its exit code say whether the work is good",
+            )
+        gates.append(Gate(name=name, command=command))
+    return tuple(gates)
+
+
+def _screen(
+    project: Project,
+    store: Store,
+    target: "Target",
+    stdout: TextIO,
+    clock: "Clock",
+    *,
+    json: bool,
+    color: str,
+) -> "Sink":
+    from ralph.core.task import Status
+    from ralph.ports.store import Filter
+    from ralph.ui.board import Board, Wait
+    from ralph.ui.choose import screen_for
+
+    def upcoming() -> list[str]:
+        return [f"{task.name} {task.title}" for task in store.tasks(Filter(ready=True, limit=5))]
+
+    def waits() -> list[Wait]:
+        stuck = store.tasks(Filter(statuses=frozenset({Status.PENDING, Status.BLOCKED}), limit=10))
+        blockers = store.blocker_ids([task.id for task in stuck])
+        return [Wait(task.name, task.title, blockers.get(task.id, ())) for task in stuck]
+
+    board = Board(
+        counts=store.counts(target), upcoming=upcoming, waits=waits, logs=project.runs_dir
+    )
+    return screen_for(stdout, clock=clock, board=board, json=json, color=color)

@@ -1,0 +1,382 @@
+"""What git costs, and what happens when somebody or something gets in the way."""
+
+import fcntl
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.executor.processes import Processes
+from ralph.adapters.workspace.git import find_top, git_error
+from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.index import MARK
+from ralph.core.errors import Busy, CannotWrite, Missing, RalphError, Unavailable, UnusableData
+from ralph.core.snapshot import Snapshot
+from ralph.ports.executor import Captured
+from ralph.testing.workspace_contract import Hands, a_project
+
+NOBODY = frozenset[str]()
+REF = "refs/ralph/t-abc123/1"
+MOST_COMMANDS = 40
+
+
+class Killed(BaseException):
+    """Ralph ends here."""
+
+
+class Watched(Processes):
+    """An executor that keeps a list, and lets a test step in before a command."""
+
+    def __init__(self) -> None:
+        super().__init__(SystemClock())
+        self.commands: list[str] = []
+        self.before: Callable[[str], None] = lambda _: None
+
+    def capture(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout_s: float = 120.0,
+    ) -> Captured:
+        words = [word for word in argv[1:] if word != "-c" and "=" not in word]
+        command = " ".join(word for word in words if not word.startswith("--no-pager"))
+        self.commands.append(command.removeprefix("--literal-pathspecs "))
+        self.before(self.commands[-1])
+        return super().capture(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
+
+
+@pytest.fixture
+def hands(tmp_path: Path) -> Hands:
+    return a_project(tmp_path / "project")
+
+
+@pytest.fixture
+def executor() -> Watched:
+    return Watched()
+
+
+@pytest.fixture
+def workspace(executor: Watched, hands: Hands) -> InPlace:
+    return InPlace(executor, str(hands.top))
+
+
+# -- what it costs
+
+
+def test_a_clean_checkout_of_5000_files_costs_one_process(
+    hands: Hands, workspace: InPlace, executor: Watched
+) -> None:
+    for folder in range(50):
+        for file in range(100):
+            hands.write(f"many/{folder}/{file}", f"{folder} {file}\n")
+    head = hands.commit()
+    executor.commands.clear()
+    assert workspace.snapshot() == Snapshot(head=head, branch="main")
+    assert [command.split()[0] for command in executor.commands] == ["status"]
+
+
+def test_a_dirty_one_of_5000_files_reads_only_the_dirty_files(
+    hands: Hands, workspace: InPlace, executor: Watched
+) -> None:
+    for file in range(5000):
+        hands.write(f"many/{file % 50}/{file}", f"{file}\n")
+    hands.commit()
+    to = workspace.snapshot()
+    hands.write("many/7/7", "other\n")
+    executor.commands.clear()
+    assert workspace.snapshot().dirty == ("many/7/7",)
+    assert "add" not in {command.split()[0] for command in executor.commands}
+    workspace.restore(to)
+    assert hands.git("status", "--porcelain") == ""
+
+
+# -- killed in the middle
+
+
+def killed_before(executor: Watched, number: int) -> None:
+    def maybe_killed(_: str) -> None:
+        if len(executor.commands) == number:
+            raise Killed
+
+    executor.commands.clear()
+    executor.before = maybe_killed
+
+
+def a_persons_mess(hands: Hands) -> None:
+    hands.write("README.md", "staged")
+    hands.git("add", "README.md")
+    hands.write("README.md", "and changed again")
+    hands.write("notes", "untracked")
+
+
+def a_sessions_work(hands: Hands) -> None:
+    hands.write("src/new.py", "new")
+    hands.write("src/app.py", "changed")
+    hands.remove("src/old name.py")
+
+
+@pytest.mark.parametrize("number", range(1, MOST_COMMANDS))
+def test_a_commit_cut_short_anywhere_is_made_once_afterwards(
+    hands: Hands, executor: Watched, workspace: InPlace, number: int
+) -> None:
+    a_persons_mess(hands)
+    since, staged = workspace.snapshot(), hands.git("ls-files", "-s", "README.md")
+    a_sessions_work(hands)
+    upto, files = workspace.snapshot(), hands.files()
+    killed_before(executor, number)
+    try:
+        workspace.commit(since, upto, "Work\n", NOBODY)
+    except Killed:
+        pass
+    else:
+        pytest.skip(f"a commit takes {len(executor.commands)} commands")
+    again = InPlace(Processes(SystemClock()), str(hands.top))
+    again.commit(since, upto, "Work\n", NOBODY)
+    assert hands.git("rev-list", "--count", "HEAD").strip() == "2"
+    assert again.snapshot().dirty == ("README.md", "notes")
+    assert hands.git("diff", "--cached", "--name-only").split() == ["README.md"]
+    assert hands.git("ls-files", "-s", "README.md") == staged
+    assert hands.files() == files
+
+
+@pytest.mark.parametrize("number", range(1, MOST_COMMANDS))
+def test_a_way_back_cut_short_anywhere_is_gone_to_its_end_afterwards(
+    hands: Hands, executor: Watched, workspace: InPlace, number: int
+) -> None:
+    a_persons_mess(hands)
+    to, before = workspace.snapshot(), hands.state()
+    a_sessions_work(hands)
+    hands.git("switch", "-q", "-c", "elsewhere")
+    hands.commit()
+    hands.write(".gitignore", "built\n")
+    hands.write("built", "only ignored by the session")
+    hands.write("README.md", "spoiled")
+    killed_before(executor, number)
+    try:
+        workspace.restore(to)
+    except Killed:
+        pass
+    else:
+        pytest.skip(f"a way back takes {len(executor.commands)} commands")
+    InPlace(Processes(SystemClock()), str(hands.top)).restore(to)
+    assert hands.state() == before
+
+
+def test_nothing_of_ours_is_left_in_the_git_directory(
+    hands: Hands, executor: Watched, workspace: InPlace
+) -> None:
+    since = workspace.snapshot()
+    a_sessions_work(hands)
+    upto = workspace.snapshot()
+    for number in range(1, 12):
+        killed_before(executor, number)
+        with pytest.raises(Killed):
+            workspace.restore(since)
+        executor.before = lambda _: None
+        workspace.restore(upto)
+    assert not (hands.top / ".git/index.lock").exists()
+    assert list((hands.top / ".git/ralph").iterdir()) == []
+
+
+def test_what_a_killed_ralph_left_there_is_swept(hands: Hands, workspace: InPlace) -> None:
+    folder = hands.top / ".git/ralph"
+    folder.mkdir()
+    for name, age in (("index-old", 10_000.0), ("index-in-use", 0.0)):
+        (folder / name).write_bytes(b"")
+        now = SystemClock().now().timestamp()
+        os.utime(folder / name, (now - age, now - age))
+    hands.write("new", "new")
+    workspace.snapshot()
+    assert [file.name for file in folder.iterdir()] == ["index-in-use"]
+
+
+# -- locks
+
+
+@pytest.mark.parametrize("what", ["commit", "restore"])
+def test_somebodys_index_lock_is_named_and_left_alone(
+    hands: Hands, workspace: InPlace, what: str
+) -> None:
+    since = workspace.snapshot()
+    hands.write("new", "new")
+    lock = hands.top / ".git/index.lock"
+    lock.write_bytes(b"")
+    upto, before = workspace.snapshot(), hands.state()
+    with pytest.raises(Busy, match=r"project/\.git/index\.lock exists") as caught:
+        if what == "commit":
+            workspace.commit(since, upto, "Work", NOBODY)
+        else:
+            workspace.restore(since)
+    assert "remove that file" in caught.value.hint
+    assert lock.exists()
+    assert hands.state() == before
+
+
+def test_the_lock_of_a_ralph_that_was_killed_is_removed(hands: Hands, workspace: InPlace) -> None:
+    since = workspace.snapshot()
+    hands.write("new", "new")
+    (hands.top / ".git/index.lock").write_bytes(MARK)
+    assert workspace.commit(since, workspace.snapshot(), "Work", NOBODY).commit
+    assert not (hands.top / ".git/index.lock").exists()
+
+
+def test_the_lock_of_a_ralph_that_lives_is_not(hands: Hands, workspace: InPlace) -> None:
+    since = workspace.snapshot()
+    hands.write("new", "new")
+    with (hands.top / ".git/index.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(MARK)
+        lock.flush()
+        with pytest.raises(Busy):
+            workspace.commit(since, workspace.snapshot(), "Work", NOBODY)
+
+
+def test_a_ref_that_is_locked_is_named(hands: Hands, workspace: InPlace) -> None:
+    since = workspace.snapshot()
+    hands.write("new", "new")
+    (hands.top / ".git/refs/heads/main.lock").write_bytes(b"")
+    before = hands.state()
+    with pytest.raises(Busy, match=r"refs/heads/main\.lock exists"):
+        workspace.commit(since, workspace.snapshot(), "Work", NOBODY)
+    assert hands.state() == before
+
+
+# -- somebody else at work
+
+
+def test_a_branch_that_moved_meanwhile_is_not_overwritten(
+    hands: Hands, executor: Watched, workspace: InPlace
+) -> None:
+    since = workspace.snapshot()
+    hands.write("new", "new")
+    upto = workspace.snapshot()
+    index = hands.git("ls-files", "-s")
+
+    def somebody_commits(command: str) -> None:
+        if command.startswith("update-ref"):
+            executor.before = lambda _: None
+            tree = hands.git("rev-parse", "HEAD^{tree}").strip()
+            commit = hands.git("commit-tree", tree, "-p", "HEAD", "-m", "theirs").strip()
+            hands.git("update-ref", "HEAD", commit)
+
+    executor.before = somebody_commits
+    with pytest.raises(Busy, match="refs/heads/main was moved"):
+        workspace.commit(since, upto, "Work", NOBODY)
+    assert hands.git("log", "-1", "--format=%s").strip() == "theirs"
+    assert hands.git("ls-files", "-s") == index
+    assert workspace.commit(since, upto, "Work", NOBODY).files == ("new",)
+
+
+def test_somebodys_newer_commit_of_the_same_file_wins(hands: Hands, workspace: InPlace) -> None:
+    since = workspace.snapshot()
+    hands.write("src/app.py", "the session's")
+    hands.write("new", "new")
+    upto = workspace.snapshot()
+    hands.write("src/app.py", "a person's")
+    hands.git("commit", "-q", "-m", "theirs", "src/app.py")
+    done = workspace.commit(since, upto, "Work", NOBODY)
+    assert (done.files, done.leftovers) == (("new",), ("src/app.py",))
+    assert hands.git("show", "HEAD:src/app.py") == "a person's"
+
+
+def test_a_file_that_is_written_meanwhile_stops_the_way_back(
+    hands: Hands, executor: Watched, workspace: InPlace
+) -> None:
+    to = workspace.snapshot()
+    hands.write("src/app.py", "the session's")
+    hands.commit()
+
+    def somebody_writes(command: str) -> None:
+        if command.startswith("read-tree"):
+            hands.write("src/app.py", "just written by a person")
+
+    executor.before = somebody_writes
+    before = hands.git("rev-parse", "HEAD")
+    with pytest.raises(RalphError, match=r"src/app\.py"):
+        workspace.restore(to)
+    assert (hands.top / "src/app.py").read_text() == "just written by a person"
+    assert hands.git("rev-parse", "HEAD") == before
+
+
+# -- errors a person can act on
+
+
+def test_outside_of_a_repository_the_hint_is_git_init(executor: Watched, tmp_path: Path) -> None:
+    with pytest.raises(Missing, match="not in a git repository") as caught:
+        InPlace(executor, str(tmp_path))
+    assert caught.value.hint == "git init"
+
+
+def test_a_directory_that_is_not_there_is_named(executor: Watched, tmp_path: Path) -> None:
+    with pytest.raises(Missing, match="nowhere"):
+        find_top(executor, str(tmp_path / "nowhere"))
+
+
+def test_a_bare_repository_has_no_files(executor: Watched, hands: Hands, tmp_path: Path) -> None:
+    hands.git("init", "-q", "--bare", str(tmp_path / "bare"))
+    with pytest.raises(UnusableData, match="bare"):
+        find_top(executor, str(tmp_path / "bare"))
+
+
+def test_without_git_nothing_works(
+    executor: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match="git") as caught:
+        find_top(executor, str(tmp_path))
+    assert "install git" in caught.value.hint
+
+
+def test_a_snapshot_that_git_has_forgotten_is_an_error(hands: Hands, workspace: InPlace) -> None:
+    gone = Snapshot(head=workspace.snapshot().head, branch="main", tree="0123456789" * 4)
+    before = hands.state()
+    with pytest.raises(UnusableData, match="recorded state"):
+        workspace.restore(gone)
+    assert hands.state() == before
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("fatal: Unable to create '/p/.git/x': Read-only file system", CannotWrite),
+        ("error: insufficient permission for adding an object", CannotWrite),
+        ("error: file write error: No space left on device", CannotWrite),
+        ('error: open("secret"): Permission denied\nfatal: Unable to process path', UnusableData),
+        ("fatal: detected dubious ownership in repository at '/p'", UnusableData),
+        ("fatal: Unable to create '/p/.git/index.lock': File exists.\n\nAnother git", Busy),
+        ("fatal: something new", RalphError),
+        ("", RalphError),
+    ],
+)
+def test_gits_complaints_become_one_line(said: str, kind: type[RalphError]) -> None:
+    error = git_error(("status",), Captured(code=128, stdout=b"", stderr=said.encode()), "/p")
+    assert type(error) is kind
+    assert "\n" not in str(error)
+    assert "/p" in str(error)
+
+
+needs_permissions = pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+
+
+@needs_permissions
+def test_a_file_that_cannot_be_read_is_named(hands: Hands, workspace: InPlace) -> None:
+    hands.write("secret", "x")
+    (hands.top / "secret").chmod(0)
+    with pytest.raises(UnusableData, match="secret"):
+        workspace.snapshot()
+
+
+@needs_permissions
+def test_a_checkout_that_cannot_be_written_is_an_error(hands: Hands, workspace: InPlace) -> None:
+    hands.write("new", "new")
+    (hands.top / ".git").chmod(0o555)
+    try:
+        with pytest.raises(CannotWrite):
+            workspace.save(REF, "Kept aside\n")
+    finally:
+        (hands.top / ".git").chmod(0o755)

@@ -1,0 +1,167 @@
+"""Ctrl-C once ends a run in good order, twice at once."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from children import Bench, Ear, a_bench, shell
+
+from ralph.adapters.executor.signals import Signals
+from ralph.core.ending import Stop
+
+RALPH = """
+import os, sys
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.signals import Signals
+from ralph.core.ending import Stop
+from ralph.ports.executor import Command, Timeouts
+
+class Ear:
+    has_result = is_busy = False
+    told = False
+    def output(self, block):
+        os.write(1, block)
+    def tick(self):
+        if signals.interrupted and not self.told:
+            self.told = True
+            print("asked by", signals.interrupted, flush=True)
+        return Stop.INTERRUPTED if signals.interrupted else None
+
+processes = Processes(SystemClock(), stop_grace_s=float(sys.argv[3]))
+with Signals(processes) as signals:
+    exit_ = processes.run(
+        Command(argv=("/bin/sh", "-c", sys.argv[1], "sh", sys.argv[4]), cwd="/", env={}),
+        log=sys.argv[2], timeouts=Timeouts(), listener=Ear(),
+    )
+print(exit_.stop, exit_.code, flush=True)
+"""
+
+
+def a_ralph(script: str, folder: Path, *, grace_s: float, arg: str) -> subprocess.Popen[bytes]:
+    argv = (sys.executable, "-c", RALPH, script, str(folder / "log"), str(grace_s), arg)
+    return subprocess.Popen(argv, stdout=subprocess.PIPE)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with a_bench(tmp_path) as bench:
+        yield bench
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    """A child holds it open; that it can be read to its end means that the child is gone."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    return path
+
+
+def read_line(ralph: subprocess.Popen[bytes]) -> bytes:
+    assert ralph.stdout is not None
+    return ralph.stdout.readline()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_the_run_cleanly(tmp_path: Path, name: str) -> None:
+    script = "trap 'exit 4' INT; echo ready; while :; do sleep 0.01; done"
+    with a_ralph(script, tmp_path, grace_s=1000, arg="") as ralph:
+        assert read_line(ralph) == b"ready\n"
+        ralph.send_signal(signal.Signals[name])
+        assert read_line(ralph) == f"asked by {name}\n".encode()
+        assert read_line(ralph) == b"interrupted 4\n"
+    assert ralph.returncode == 0
+
+
+def test_a_second_sigint_ends_everything_at_once(tmp_path: Path, fifo: Path) -> None:
+    script = """trap '' INT TERM; exec 3>"$1"; echo ready; while :; do sleep 1000; done"""
+    with a_ralph(script, tmp_path, grace_s=1000, arg=str(fifo)) as ralph, fifo.open("rb") as held:
+        assert read_line(ralph) == b"ready\n"
+        ralph.send_signal(signal.SIGINT)
+        assert read_line(ralph) == b"asked by SIGINT\n"
+        ralph.send_signal(signal.SIGINT)
+        assert ralph.wait() == 130
+        assert held.read() == b""
+
+
+def test_a_second_sigint_also_ends_what_left_the_group(tmp_path: Path, fifo: Path) -> None:
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only the group is within reach")
+    script = """trap '' INT TERM; setsid sleep 1000 3>"$1" & echo ready; while :; do wait; done"""
+    with a_ralph(script, tmp_path, grace_s=1000, arg=str(fifo)) as ralph, fifo.open("rb") as held:
+        assert read_line(ralph) == b"ready\n"
+        ralph.send_signal(signal.SIGINT)
+        assert read_line(ralph) == b"asked by SIGINT\n"
+        ralph.send_signal(signal.SIGINT)
+        assert ralph.wait() == 130
+        assert held.read() == b""
+
+
+def test_a_signal_is_heard_at_once_by_a_run(bench: Bench) -> None:
+    with Signals(bench.processes) as signals:
+        ear = Ear(stop_when=lambda _: signals.interrupted is not None)
+        exit_ = bench.run(shell(f"kill -TERM {os.getpid()}; exec sleep 1000"), ear)
+    assert exit_.stop is Stop.INTERRUPTED
+    # The first tick comes at the start, the second with the signal: none was needed in between.
+    assert ear.ticks == 2 or signals.interrupted == "SIGTERM"
+
+
+def test_a_signal_ends_a_sleep(bench: Bench) -> None:
+    with Signals(bench.processes) as signals:
+        asked: list[str | None] = []
+
+        def tick() -> bool:
+            asked.append(signals.interrupted)
+            if not signals.interrupted:
+                os.kill(os.getpid(), signal.SIGHUP)
+            return signals.interrupted is not None and len(asked) > 1
+
+        bench.processes.sleep(1000, tick)
+    assert asked == [None, "SIGHUP"]
+
+
+def test_a_signal_does_not_disturb_a_captured_command(bench: Bench) -> None:
+    with Signals(bench.processes) as signals:
+        done = bench.processes.capture(shell(f"kill -INT {os.getpid()}; echo fine"), cwd="/")
+    assert (done.code, done.stdout) == (0, b"fine\n")
+    assert signals.interrupted == "SIGINT"
+
+
+def test_a_captured_command_is_out_of_reach_of_the_terminal(bench: Bench) -> None:
+    code = "import os; print(os.getsid(0) == os.getpid())"
+    done = bench.processes.capture((sys.executable, "-c", code), cwd="/")
+    assert done.stdout == b"True\n"
+
+
+def test_the_first_signal_gives_the_name(bench: Bench) -> None:
+    with Signals(bench.processes) as signals:
+        assert signals.interrupted is None
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert signals.interrupted == "SIGTERM"
+
+
+def test_handlers_are_put_back(bench: Bench) -> None:
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    signals = Signals(bench.processes)
+    with signals:
+        assert [signal.getsignal(number) for number in numbers] != before
+    signals.close()
+    assert [signal.getsignal(number) for number in numbers] == before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_nohup_is_respected(bench: Bench) -> None:
+    old = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Signals(bench.processes) as signals:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert signals.interrupted is None
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, old)

@@ -1,0 +1,151 @@
+"""What happened in the sessions of a task or a run."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ralph.adapters.executor.identity import this_process
+from ralph.cli.following import Follower
+from ralph.cli.raw_log import last_lines, safe
+from tests.cli.conftest import Cli, assert_one_line
+from tests.cli.running import Running, a_run
+
+
+def test_before_the_first_run(ralph: Cli) -> None:
+    assert_one_line(ralph("logs", code=66), hint=True)
+    task = ralph.add("x")
+    assert "no session yet" in ralph("logs", task).out
+
+
+def test_the_sessions_of_a_task(ralph: Cli) -> None:
+    task = ralph.add("work")
+    with a_run(ralph) as running:
+        claim = running.claim()
+        running.end(running.start(claim, b"old\n"), claim)
+        claim = running.claim()
+        running.start(claim, b"new \x1b[31mred\x1b[0m\nlast\n")
+    shown = ralph("logs", task).out
+    assert "attempt 1" in shown
+    assert "finished after 1m 35s" in shown
+    assert "said it was done" in shown
+    assert "gates    test passed, lint failed (exit 3)" in shown
+    assert "commits  0123456789ab\n" in shown
+    assert str(ralph.path / ".ralph/runs") in shown
+    assert "attempt 2" in shown
+    assert "at work" in shown
+    assert shown.endswith("\nnew \u241b[31mred\u241b[0m\nlast\n")
+    assert "gate lint fails" in shown
+    sessions = ralph.json("logs", task)
+    assert [session["attempt"] for session in sessions] == [1, 2]
+    assert ralph("logs", task, "--attempt", "1").out.endswith("\nold\n")
+    assert ralph("logs", task, "-n", "1").out.endswith("(gone)\n") is False
+    assert "new" not in ralph("logs", task, "-n", "1").out.splitlines()[-1]
+    assert_one_line(ralph("logs", task, "--attempt", "9", code=66), hint=True)
+
+
+def test_raw_means_raw(ralph: Cli) -> None:
+    task = ralph.add("work")
+    with a_run(ralph) as running:
+        running.start(running.claim(), b"\x1b[31mred\n")
+    assert ralph("logs", task, "--raw").out.endswith("\x1b[31mred\n")
+
+
+def test_the_newest_run_or_a_named_one(ralph: Cli) -> None:
+    one = ralph.add("one")
+    two = ralph.add("two")
+    with a_run(ralph, name="20270115-080000-1") as first:
+        first.start(first.claim(), b"first\n")
+        first.finish()
+        second = Running(first.store, ralph.path, this_process(), "20270115-090000-2")
+        second.start(second.claim(), b"second\n")
+    shown = ralph("logs").out
+    assert two in shown
+    assert one not in shown
+    assert "not ended" in shown
+    shown = ralph("logs", first.run).out
+    assert one in shown
+    assert "failure: enough" in shown
+
+
+def test_a_log_that_is_gone_is_said(ralph: Cli) -> None:
+    task = ralph.add("work")
+    with a_run(ralph) as running:
+        session = running.start(running.claim(), b"x")
+    os.unlink(ralph.path / session.log)
+    assert "(gone)" in ralph("logs", task).out
+
+
+def test_the_end_of_a_large_log_is_found_without_reading_it_all(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        file.truncate(3_000_000_000)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\none\ntwo\nthree")
+    assert last_lines(str(log), 2) == b"two\nthree"
+    assert last_lines(str(log), 0) == b""
+    assert len(last_lines(str(log), 10)) < 5_000_000
+
+
+def test_long_lines_are_cut_and_bytes_that_are_no_text_shown_somehow() -> None:
+    assert len(safe(b"x" * 100_000)) < 2100
+    assert safe(b"caf\xe9\r\nok\x00\n") == "caf\ufffd\nok\u2400\n"
+
+
+# Following
+
+
+def test_following_a_run_to_its_end(ralph: Cli) -> None:
+    ralph.add("work")
+    with a_run(ralph) as running:
+        claim = running.claim()
+        steps = iter(
+            [
+                lambda: running.start(claim, b"hello \x1b[1m\nhalf"),
+                lambda: running.end(running.store.sessions(task=claim.task.id)[-1], claim),
+                running.finish,
+            ]
+        )
+        follower = Follower(
+            running.store,
+            str(ralph.path),
+            run=running.run,
+            wait=_each(steps),
+        )
+        ralph.capsys.readouterr()
+        assert follower.follow(running.store.last_seq()) == 0
+        shown = ralph.capsys.readouterr().out
+    assert "hello \u241b[1m\nhalf\n" in shown
+    assert shown.index("hello") < shown.index("rejected")
+    assert next(steps, None) is None
+
+
+def test_following_a_task_until_it_is_settled(ralph: Cli) -> None:
+    task, other = ralph.add("mine"), ralph.add("not mine")
+    with ralph.store() as store:
+        steps = iter([lambda: store.force_done(other), lambda: store.force_done(task)])
+        follower = Follower(store, str(ralph.path), task=task, wait=_each(steps))
+        ralph.capsys.readouterr()
+        assert follower.follow(store.last_seq()) == 0
+        shown = ralph.capsys.readouterr().out
+    assert other not in shown
+    assert f"{task} done" in shown
+
+
+def test_following_ends_when_the_run_was_killed(ralph: Cli) -> None:
+    with a_run(ralph, alive=False) as running:
+        assert ralph("logs", running.run, "-f").code == 0
+
+
+def test_following_a_settled_task_ends_at_once(ralph: Cli) -> None:
+    task = ralph.add("x")
+    ralph("task", "done", task)
+    assert ralph("logs", task, "-f").code == 0
+
+
+def _each(steps: Iterator[Callable[[], object]]) -> Callable[[], None]:
+    """What happens while the follower waits: one step each time."""
+
+    def wait() -> None:
+        next(steps)()
+
+    return wait

@@ -1,0 +1,75 @@
+"""What is going on, at a glance."""
+
+from ralph.core.outcome import Outcome
+from tests.cli.conftest import Cli
+from tests.cli.running import a_run
+
+
+def test_an_empty_project(ralph: Cli) -> None:
+    assert "no tasks yet" in ralph("status").out
+    state = ralph.json("status")
+    assert state["counts"] == {
+        "pending": 0,
+        "in_progress": 0,
+        "done": 0,
+        "blocked": 0,
+        "failed": 0,
+    }
+    assert state["runs"] == []
+    assert state["last_run"] is None
+
+
+def test_counts_next_and_what_is_stuck(ralph: Cli) -> None:
+    ralph("task", "done", ralph.add("finished"))
+    ralph("task", "fail", ralph.add("broken"), "-r", "why it failed\nmore")
+    ralph("task", "block", ralph.add("held"), "-r", "why it waits")
+    upcoming = ralph.add("upcoming")
+    shown = ralph("status").out
+    assert shown.splitlines()[0] == "4 tasks: 1 done, 1 pending, 1 blocked, 1 failed"
+    assert "nothing has run yet" in shown
+    assert upcoming in shown
+    assert "why it failed\n" in shown
+    assert "more" not in shown
+    assert "why it waits" in shown
+    state = ralph.json("status")
+    assert [task["id"] for task in state["ready"]] == [upcoming]
+    assert state["failed"][0]["reason"] == "why it failed\nmore"
+
+
+def test_many_stuck_tasks_are_counted(ralph: Cli) -> None:
+    for n in range(8):
+        ralph("task", "block", ralph.add(f"held {n}"))
+    assert "and 3 more (ralph task list --status blocked)" in ralph("status").out
+
+
+def test_a_living_run_and_the_task_in_its_hands(ralph: Cli) -> None:
+    task = ralph.add("work")
+    with a_run(ralph) as running:
+        claim = running.claim()
+        running.start(claim)
+        shown = ralph("status").out
+        state = ralph.json("status")
+    assert f"run {running.run} is at work on all tasks with scripted" in shown
+    assert f"{task}  work  (attempt 1, " in shown
+    assert ".ralph/runs/" in shown
+    assert [run["id"] for run in state["runs"]] == [running.run]
+    assert state["working"][0]["task"]["id"] == task
+    assert state["working"][0]["is_stale"] is False
+
+
+def test_a_run_that_was_killed_is_not_called_alive(ralph: Cli) -> None:
+    ralph.add("work")
+    with a_run(ralph, alive=False) as running:
+        running.start(running.claim())
+    shown = ralph("status").out
+    assert f"run {running.run} died; `ralph run` goes on" in shown
+    assert "its run is gone" in shown
+    assert ralph.json("status")["runs"] == []
+    assert ralph.json("status")["working"][0]["is_stale"] is True
+
+
+def test_how_the_last_run_ended(ralph: Cli) -> None:
+    with a_run(ralph) as running:
+        running.finish(Outcome.COMPLETE_WITH_FAILURES)
+    assert "complete-with-failures: enough" in ralph("status").out
+    assert ralph.json("status")["last_run"]["outcome"] == "complete-with-failures"

@@ -1,0 +1,23 @@
+"""A clean environment for every test: no settings, keys or git habits of the person who runs it."""
+
+import os
+
+import pytest
+
+SCRUBBED = ("RALPH_", "AGENT_CMD", "NO_COMMIT", "ANTHROPIC_", "OPENAI_", "CLAUDE", "CODEX_", "GIT_")
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for name in list(os.environ):
+        if name.startswith(SCRUBBED):
+            monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "A Person")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "person@example.com")

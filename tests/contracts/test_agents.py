@@ -1,0 +1,141 @@
+"""Both built-in agents keep the agent's promises, and a few of their own."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ralph.adapters.agents.command import CommandAgent
+from ralph.adapters.agents.scripted import ScriptedAgent
+from ralph.core.agent_events import Result, Text, Unknown
+from ralph.core.ending import Digest, Ended, Exit
+from ralph.core.errors import BadConfig, UnusableData
+from ralph.ports.agent import Agent, Setup
+from ralph.testing.agent_contract import AgentContract, a_brief
+
+
+class TestCommandAgent(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return CommandAgent(Setup(command="my-agent --go"))
+
+
+class TestCommandAgentWithPromptAsArgument(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return CommandAgent(Setup(command='my-agent -p "$(cat {prompt})"'))
+
+
+class TestScriptedAgent(AgentContract):
+    @pytest.fixture
+    def agent(self, tmp_path: Path) -> Agent:
+        (tmp_path / "script.toml").write_text(
+            '[[session]]\ntask = "*"\nsteps = [{ done = true }]\n'
+        )
+        return ScriptedAgent(Setup(command="script.toml", directory=str(tmp_path)))
+
+
+def launch(command: str, text: str = "do it") -> tuple[tuple[str, ...], bytes]:
+    launched = CommandAgent(Setup(command=command)).command(a_brief(text))
+    return launched.argv, launched.stdin
+
+
+def test_without_a_place_the_prompt_goes_to_stdin() -> None:
+    assert launch("agent 'two words'") == (("agent", "two words"), b"do it")
+
+
+def test_with_a_place_the_prompt_is_a_file() -> None:
+    assert launch("agent -f {prompt}") == (("agent", "-f", "/tmp/a brief.md"), b"")
+
+
+def test_a_command_line_that_is_more_than_words_goes_through_a_shell() -> None:
+    assert launch("cat {prompt} | agent") == (
+        ("/bin/sh", "-c", "cat '/tmp/a brief.md' | agent"),
+        b"",
+    )
+
+
+def test_variables_before_the_command_need_a_shell() -> None:
+    assert launch("MODE=fast agent")[0] == ("/bin/sh", "-c", "MODE=fast agent")
+
+
+def test_a_prompt_too_long_for_an_argument_goes_to_stdin_instead() -> None:
+    argv, stdin = launch('agent -p "$(cat {prompt})"', "x" * 200_000)
+    assert (argv, len(stdin)) == (("agent", "-p"), 200_000)
+
+
+def test_a_command_must_be_set() -> None:
+    with pytest.raises(BadConfig):
+        CommandAgent(Setup(command=" "))
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "ended"),
+    [
+        (0, "done", Ended.FINISHED),
+        (1, "done", Ended.AGENT_ERROR),
+        (127, "", Ended.NOT_INSTALLED),
+        (127, "I tried", Ended.AGENT_ERROR),
+        (143, "x", Ended.KILLED),
+    ],
+)
+def test_a_commands_ending_follows_from_code_and_words(code: int, said: str, ended: Ended) -> None:
+    agent = CommandAgent(Setup(command="agent"))
+    digest = Digest()
+    for event in agent.read(said.encode()):
+        digest.take(event)
+    assert agent.ending(digest, Exit(code=code)).ended is ended
+
+
+def test_the_final_message_is_the_end_of_the_output() -> None:
+    agent = CommandAgent(Setup(command="agent"))
+    digest = Digest()
+    for _ in range(100):
+        for event in agent.read(b"x" * 4096 + b"\n"):
+            digest.take(event)
+    for event in agent.read(b"the end"):
+        digest.take(event)
+    assert len(digest.tail) == 64 * 1024
+    assert agent.ending(digest, Exit(code=0)).message.endswith("the end")
+
+
+def a_script(tmp_path: Path, text: str) -> ScriptedAgent:
+    (tmp_path / "script.toml").write_text(text)
+    return ScriptedAgent(Setup(command="script.toml", directory=str(tmp_path)))
+
+
+def steps_of(agent: ScriptedAgent, attempt: int) -> object:
+    return msgspec.json.decode(agent.command(a_brief(attempt=attempt)).stdin)["steps"]
+
+
+def test_the_nth_session_of_a_script_is_the_nth_attempt(tmp_path: Path) -> None:
+    agent = a_script(
+        tmp_path,
+        '[[session]]\ntask = "A task"\nsteps = [{ exit = 1 }]\n'
+        '[[session]]\ntask = "t-abc123"\nsteps = [{ done = true }]\n',
+    )
+    assert [steps_of(agent, 1), steps_of(agent, 2)] == [[{"exit": 1}], [{"done": True}]]
+
+
+def test_a_script_that_is_asked_for_more_fails(tmp_path: Path) -> None:
+    agent = a_script(tmp_path, '[[session]]\ntask = "*"\nsteps = [{ done = true }]\n')
+    assert "no session for attempt 2" in str(steps_of(agent, 2))
+
+
+def test_a_script_may_repeat(tmp_path: Path) -> None:
+    agent = a_script(
+        tmp_path, '[[session]]\ntask = "*"\nrepeat = true\nsteps = [{ done = true }]\n'
+    )
+    assert steps_of(agent, 9) == [{"done": True}]
+
+
+@pytest.mark.parametrize("text", ["not toml [", '[[session]]\ntask = "x"\n'])
+def test_a_broken_script_is_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UnusableData, match=r"script\.toml"):
+        a_script(tmp_path, text)
+
+
+def test_the_players_lines_are_events_and_everything_else_is_kept(tmp_path: Path) -> None:
+    agent = a_script(tmp_path, "")
+    block = b'{"event":"text","text":"hi"}\nnoise\n{"event":"result","text":"end"}\n'
+    assert list(agent.read(block)) == [Text(text="hi"), Unknown(line="noise"), Result(text="end")]

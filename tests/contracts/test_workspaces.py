@@ -1,0 +1,36 @@
+"""Both workspaces keep the promises of their port."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.executor.processes import Processes
+from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.private import PrivateCheckout
+from ralph.ports.workspace import Workspace
+from ralph.testing.workspace_contract import Hands, WorkspaceContract, a_project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Hands:
+    return a_project(tmp_path / "the project")
+
+
+class TestInPlace(WorkspaceContract):
+    @pytest.fixture
+    def workspace(self, project: Hands) -> Workspace:
+        return InPlace(Processes(SystemClock()), str(project.top))
+
+
+class TestPrivateCheckout(WorkspaceContract):
+    @pytest.fixture
+    def workspace(self, project: Hands, tmp_path: Path) -> Workspace:
+        return PrivateCheckout(
+            Processes(SystemClock()),
+            source_top=str(project.top),
+            project_subdir="",
+            commit=project.git("rev-parse", "HEAD").strip(),
+            parent_dir=str(tmp_path / "checkouts"),
+            name="t-abc123",
+        )

@@ -1,0 +1,178 @@
+"""Gates weighed against the baseline, and the verdicts that follow."""
+
+import pytest
+
+from ralph.core.ending import COSTS, Cost, Ended, Ending
+from ralph.core.gates import Evidence, GateResult, weigh
+from ralph.core.sigils import Promise, Sigils
+from ralph.core.transitions import Accepted, GaveUp, Rejected, Released, Struck
+from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates
+from tests.core.forest import a_task
+
+TASK = a_task("t-1")
+STORY = a_task("t-1", alias="US-001")
+
+
+def gates(**passed: bool) -> tuple[GateResult, ...]:
+    return tuple(
+        GateResult(name=name, passed=ok, code=0 if ok else 1) for name, ok in passed.items()
+    )
+
+
+class TestGates:
+    @pytest.mark.parametrize(
+        ("before", "now", "evidence", "decisive"),
+        [
+            ({}, {}, Evidence.NO_GATES, None),
+            ({"test": True}, {}, Evidence.NO_GATES, None),
+            ({"test": True}, {"test": True}, Evidence.GREEN, None),
+            ({"test": True}, {"test": False}, Evidence.BROKEN, "test"),
+            ({"test": False}, {"test": True}, Evidence.IMPROVED, "test"),
+            ({"test": False}, {"test": False}, Evidence.NONE, "test"),
+            ({}, {"test": True}, Evidence.GREEN, None),
+            ({}, {"test": False}, Evidence.BROKEN, "test"),
+            (
+                {"test": False, "lint": True},
+                {"test": False, "lint": False},
+                Evidence.BROKEN,
+                "lint",
+            ),
+            ({"test": False, "lint": False}, {"test": True, "lint": False}, Evidence.NONE, "lint"),
+            (
+                {"test": True, "lint": False},
+                {"test": True, "lint": True},
+                Evidence.IMPROVED,
+                "lint",
+            ),
+        ],
+    )
+    def test_what_they_prove_depends_on_the_baseline(
+        self,
+        before: dict[str, bool],
+        now: dict[str, bool],
+        evidence: Evidence,
+        decisive: str | None,
+    ) -> None:
+        said, gate = weigh(gates(**before), gates(**now))
+        assert said is evidence
+        assert (gate.name if gate else None) == decisive
+
+    @pytest.mark.parametrize("code", [126, 127, None])
+    def test_a_gate_that_cannot_run_says_nothing(self, code: int | None) -> None:
+        assert GateResult(name="test", passed=False, code=code).cannot_run
+
+    @pytest.mark.parametrize("code", [0, 1, 2, 125, 128])
+    def test_a_gate_that_ran_says_something(self, code: int) -> None:
+        assert not GateResult(name="test", passed=code == 0, code=code).cannot_run
+
+
+class TestEnding:
+    @pytest.mark.parametrize("ended", list(Ended))
+    def test_every_ending_has_its_verdict(self, ended: Ended) -> None:
+        verdict = on_ending(Ending(ended=ended, detail="why"))
+        match COSTS[ended]:
+            case Cost.JUDGE:
+                assert verdict is None
+            case Cost.STRIKE:
+                assert verdict == Verdict(transition=Struck("why"), message="why")
+            case _:
+                assert verdict == Verdict(transition=Released("why"), message="why")
+
+    def test_an_ending_without_a_word_is_named(self) -> None:
+        verdict = on_ending(Ending(ended=Ended.IDLE))
+        assert verdict is not None
+        assert verdict.message == "idle"
+
+
+class TestClaim:
+    def test_a_session_that_says_nothing_is_struck(self) -> None:
+        for task in (TASK, STORY):
+            verdict = on_claim(task, Sigils(), None)
+            assert verdict is not None
+            assert isinstance(verdict.transition, Struck)
+            assert not verdict.ends_run
+
+    @pytest.mark.parametrize("name", ["t-1", "US-001"])
+    def test_a_task_is_claimed_by_id_or_alias(self, name: str) -> None:
+        assert on_claim(STORY, Sigils(task_done=name), None) is None
+        failed = on_claim(STORY, Sigils(task_failed=name), None)
+        assert failed is not None
+        assert isinstance(failed.transition, GaveUp)
+
+    @pytest.mark.parametrize("sigils", [Sigils(task_done="t-2"), Sigils(task_failed="t-2")])
+    def test_another_tasks_id_claims_nothing(self, sigils: Sigils) -> None:
+        verdict = on_claim(TASK, sigils, None)
+        assert verdict is not None
+        assert isinstance(verdict.transition, Struck)
+        assert "'t-2'" in verdict.message
+
+    def test_an_empty_sigil_claims_nothing(self) -> None:
+        verdict = on_claim(TASK, Sigils(task_done=""), None)
+        assert verdict is not None
+        assert isinstance(verdict.transition, Struck)
+
+    def test_what_was_told_over_the_socket_counts(self) -> None:
+        assert on_claim(TASK, Sigils(), "done") is None
+        failed = on_claim(TASK, Sigils(), "no network")
+        assert failed is not None
+        assert failed.transition == GaveUp("no network")
+
+    def test_a_failure_in_the_final_message_beats_done_over_the_socket(self) -> None:
+        verdict = on_claim(TASK, Sigils(task_failed="t-1"), "done")
+        assert verdict is not None
+        assert isinstance(verdict.transition, GaveUp)
+
+    def test_done_in_the_final_message_beats_failure_over_the_socket(self) -> None:
+        assert on_claim(TASK, Sigils(task_done="t-1"), "no network") is None
+
+    def test_a_journal_says_why_it_failed(self) -> None:
+        verdict = on_claim(TASK, Sigils(task_failed="t-1", journal="no such API"), None)
+        assert verdict is not None
+        assert verdict.transition == GaveUp("no such API")
+
+    def test_a_promise_of_failure_ends_the_run_and_gives_the_task_back(self) -> None:
+        verdict = on_claim(TASK, Sigils(promise=Promise.FAILURE, task_done="t-1"), None)
+        assert verdict is not None
+        assert verdict.ends_run
+        assert isinstance(verdict.transition, Released)
+
+    def test_a_promise_of_completion_claims_nothing(self) -> None:
+        verdict = on_claim(TASK, Sigils(promise=Promise.COMPLETE), None)
+        assert verdict is not None
+        assert isinstance(verdict.transition, Struck)
+        assert not verdict.ends_run
+
+
+class TestChange:
+    def test_a_claim_without_work_is_rejected(self) -> None:
+        verdict = on_change(TASK, changed=False)
+        assert verdict is not None
+        assert isinstance(verdict.transition, Rejected)
+
+    def test_work_lets_a_claim_pass(self) -> None:
+        assert on_change(TASK, changed=True) is None
+
+    def test_a_task_that_needs_no_change_may_leave_none(self) -> None:
+        assert on_change(a_task(needs_change=False), changed=False) is None
+
+
+class TestVerdicts:
+    def test_a_broken_gate_rejects_with_its_last_lines(self) -> None:
+        broken = GateResult(name="test", passed=False, code=2, output="E  assert 1 == 2\n")
+        verdict = on_gates(Evidence.BROKEN, broken)
+        assert verdict.message == "gate test fails (exit 2)"
+        assert verdict.transition == Rejected("gate test fails (exit 2)\nE  assert 1 == 2")
+
+    def test_a_gate_out_of_time_says_so(self) -> None:
+        slow = GateResult(name="test", passed=False, code=None)
+        assert on_gates(Evidence.BROKEN, slow).message == "gate test fails (out of time)"
+
+    @pytest.mark.parametrize(
+        "evidence", [Evidence.GREEN, Evidence.IMPROVED, Evidence.NONE, Evidence.NO_GATES]
+    )
+    def test_anything_else_is_accepted(self, evidence: Evidence) -> None:
+        gate = GateResult(name="test", passed=evidence is not Evidence.NONE, code=0)
+        verdict = on_gates(evidence, gate)
+        assert verdict.transition == Accepted()
+        # Red before and red now proves nothing, and that is said aloud.
+        assert bool(verdict.warnings) is (evidence is Evidence.NONE)

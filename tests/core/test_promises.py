@@ -1,0 +1,380 @@
+"""The promises that hold whatever happens, in any order: one long story, told to two stores.
+
+`MemoryStore` computes everything plainly; `SqliteStore` keeps counters. They must never disagree.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+)
+from msgspec.structs import replace
+
+from ralph.adapters.store.sqlite import SqliteStore
+from ralph.core.errors import RalphError
+from ralph.core.graph import can_still_run
+from ralph.core.ids import TaskId, WorkerId
+from ralph.core.order import Schedule
+from ralph.core.replay import replay
+from ralph.core.target import Everything, Subtree
+from ralph.core.task import Draft, Edit, Status, Task
+from ralph.core.transitions import (
+    STRIKES_PER_RETRY,
+    Accepted,
+    Blocked,
+    GaveUp,
+    Postponed,
+    Rejected,
+    Released,
+    Struck,
+    Transition,
+    Unblocked,
+)
+from ralph.ports.store import Claim, Filter, Store
+from ralph.testing.clock import FrozenClock
+from ralph.testing.memory_store import MemoryStore
+from ralph.testing.store_words import LEASE_S, OTHER, WORKER, begin, join, start
+from tests.core.forest import Forest
+
+ALL = Everything()
+WORKERS = st.sampled_from([WORKER, OTHER])
+SETTLEMENTS: st.SearchStrategy[Transition] = st.sampled_from(
+    [
+        Accepted(),
+        Accepted(),
+        Accepted(),
+        Rejected("red"),
+        Struck("silent"),
+        Released("interrupted"),
+        Postponed("not judged yet"),
+        GaveUp("impossible"),
+        GaveUp("impossible"),
+        Blocked("needs a key"),
+    ]
+)
+
+
+def timeless(task: Task) -> Task:
+    return replace(task, created_at="", updated_at="")
+
+
+SHAPES = st.lists(
+    st.tuples(st.integers(0, 9), st.frozensets(st.integers(0, 7), max_size=2)),
+    min_size=3,
+    max_size=8,
+)
+"""For each task its parent and its blockers; numbers that are too high mean none."""
+
+
+class Promises(RuleBasedStateMachine):
+    """Everything that people, workers and accidents can do to a graph."""
+
+    tasks = Bundle("tasks")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = FrozenClock()
+        self.folder = Path(tempfile.mkdtemp(prefix="ralph-promises-"))
+        self.model = MemoryStore(self.clock)
+        path = str(self.folder / "progress.db")
+        self.real = SqliteStore.open(path, self.clock, relaxed=True)
+        self.made = 0
+        self.claims: list[tuple[Claim, Claim]] = []
+        self.done: set[TaskId] = set()
+        self.may_reopen = False
+        self.fail_fast = False
+
+    def teardown(self) -> None:
+        self.real.close()
+        shutil.rmtree(self.folder)
+
+    def both(self, act: Callable[[Store], Any]) -> Any:
+        """Do the same to both stores; they must answer alike, errors included."""
+        answers = [self._answer(act, store) for store in (self.model, self.real)]
+        assert answers[0][0] == answers[1][0]
+        return answers[0][1], answers[1][1]
+
+    def _answer(self, act: Callable[[Store], Any], store: Store) -> tuple[Any, Any]:
+        try:
+            value = act(store)
+        except RalphError as error:
+            return type(error), None
+        match value:
+            case Task():
+                return timeless(value), value
+            case Claim():
+                return (timeless(value.task), value.worker, value.attempt), value
+            case list():
+                return set(value), value
+            case _:
+                return value, value
+
+    @initialize(target=tasks, shape=SHAPES, fail_fast=st.booleans())
+    def somebody_comes_to_work(
+        self, shape: list[tuple[int, frozenset[int]]], *, fail_fast: bool
+    ) -> Any:
+        """Begin with a few tasks: from nothing, most stories would end before they are one."""
+        self.fail_fast = fail_fast
+        self.both(lambda store: begin(store) and None)
+        self.both(lambda store: join(store, OTHER, pid=2))
+        names = [TaskId(f"t-{number:03}") for number in range(len(shape))]
+        drafts = [
+            Draft(
+                title=str(name),
+                id=name,
+                parent_id=names[above] if above < number else None,
+                blocked_by=tuple(names[one] for one in sorted(before) if one < number),
+                max_retries=number % 2,
+            )
+            for number, (name, (above, before)) in enumerate(zip(names, shape, strict=True))
+        ]
+        self.both(lambda store: store.add_many(drafts))
+        self.made = len(shape)
+        return multiple(*(task.id for task in self.model.tasks(Filter())))
+
+    # The graph
+
+    @rule(
+        target=tasks,
+        parent=st.none() | tasks,
+        blockers=st.lists(tasks, max_size=2, unique=True),
+        priority=st.integers(0, 2),
+        max_retries=st.integers(0, 1),
+        status=st.sampled_from([Status.PENDING] * 12 + list(Status)),
+    )
+    def add(
+        self,
+        parent: TaskId | None,
+        blockers: list[TaskId],
+        priority: int,
+        max_retries: int,
+        status: Status,
+    ) -> Any:
+        self.made += 1
+        draft = Draft(
+            title=f"task {self.made}",
+            id=TaskId(f"t-{self.made:03}"),
+            parent_id=parent,
+            blocked_by=tuple(blockers),
+            priority=priority,
+            max_retries=max_retries,
+            status=status,
+        )
+        self.may_reopen = parent is not None
+        added, _ = self.both(lambda store: store.add_task(draft))
+        return added.id if added else multiple()
+
+    @rule(blocker=tasks, blocked=tasks)
+    def link(self, blocker: TaskId, blocked: TaskId) -> None:
+        self.both(lambda store: store.link(blocker, blocked))
+
+    @rule(blocker=tasks, blocked=tasks)
+    def unlink(self, blocker: TaskId, blocked: TaskId) -> None:
+        self.both(lambda store: store.unlink(blocker, blocked))
+
+    @rule(task=tasks, parent=st.none() | tasks)
+    def move(self, task: TaskId, parent: TaskId | None) -> None:
+        self.may_reopen = True
+        self.both(lambda store: store.edit_task(task, Edit(parent_id=parent)))
+
+    @rule(task=tasks)
+    def delete(self, task: TaskId) -> None:
+        self.may_reopen = True
+        self.both(lambda store: store.delete_task(task))
+
+    # Workers
+
+    @rule(
+        worker=WORKERS,
+        within=st.just(ALL) | st.builds(Subtree, tasks),
+        schedule=st.sampled_from(Schedule),
+    )
+    def claim(self, worker: WorkerId, within: Everything | Subtree, schedule: Schedule) -> None:
+        if schedule is Schedule.CRITICAL_PATH:
+            self.both(lambda store: store.rank_chains())
+        promised, _ = self.both(lambda store: store.next_ready(within, schedule))
+        taken = self.both(lambda store: store.claim(worker, None, within, schedule))
+        assert (taken[0] is None) == (promised is None)
+        if taken[0] is not None:
+            assert taken[0].task.id == promised.id
+            self._assert_nothing_was_open_before(taken[0].task)
+            self.claims.append(taken)
+
+    def _assert_nothing_was_open_before(self, task: Task | None) -> None:
+        assert task is not None
+        assert self.real.children(task.id) == []
+        while task is not None:
+            for blocker in self.real.blockers(task.id):
+                assert blocker.status is Status.DONE
+            task = self.real.find(task.parent_id) if task.parent_id else None
+
+    @rule(which=st.integers(0, 5), transition=SETTLEMENTS)
+    def settle(self, which: int, transition: Transition) -> None:
+        if which < len(self.claims):
+            # Old claims stay in the list: the dead may come back and try.
+            taken = dict(zip((self.model, self.real), self.claims[-1 - which], strict=True))
+            held = self.model.holds(taken[self.model])
+            settled, _ = self.both(
+                lambda store: store.settle(
+                    taken[store], transition, message="so it went", fail_fast=self.fail_fast
+                )
+            )
+            assert (settled is not None) == held
+
+    @rule(worker=WORKERS, transition=SETTLEMENTS)
+    def work(self, worker: WorkerId, transition: Transition) -> None:
+        self.claim(worker, ALL, Schedule.PRIORITY)
+        self.settle(0, transition)
+
+    @rule(which=st.integers(0, 2))
+    def begin_session(self, which: int) -> None:
+        if which < len(self.claims):
+            taken = dict(zip((self.model, self.real), self.claims[-1 - which], strict=True))
+            self.both(lambda store: start(store, taken[store]) and None)
+
+    @rule(worker=WORKERS)
+    def show_life(self, worker: WorkerId) -> None:
+        self.both(lambda store: store.heartbeat(worker, LEASE_S))
+
+    @rule(seconds=st.sampled_from([1.0, LEASE_S / 2, LEASE_S + 1]))
+    def let_time_pass(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+
+    @rule(worker=WORKERS, release=st.booleans())
+    def recover_from_a_crash(self, worker: WorkerId, *, release: bool) -> None:
+        seen, _ = self.both(
+            lambda store: [(one.task.id, one.owner, one.expired) for one in store.stale(worker)]
+        )
+        for task, _, expired in seen:
+            if expired:
+                attempt = self.model.find(task).attempt
+                taken = self.both(lambda store, t=task, a=attempt: store.take_over(t, a, worker))
+                self.claims.append(taken)
+                if release:
+                    self.settle(0, Released("its worker died"))
+
+    # People
+
+    @rule(task=tasks)
+    def block(self, task: TaskId) -> None:
+        self.both(lambda store: store.apply(task, [Blocked("ask Ada")]))
+
+    @rule(task=tasks)
+    def unblock(self, task: TaskId) -> None:
+        self.both(lambda store: store.apply(task, [Unblocked()]))
+
+    @rule(task=tasks)
+    def retry(self, task: TaskId) -> None:
+        self.both(lambda store: store.retry(task))
+
+    @rule(task=tasks)
+    def reset(self, task: TaskId) -> None:
+        self.may_reopen = True
+        self.both(lambda store: store.reset(task))
+
+    @rule(task=tasks)
+    def force_done(self, task: TaskId) -> None:
+        self.both(lambda store: store.force_done(task))
+
+    @rule(task=tasks)
+    def force_failed(self, task: TaskId) -> None:
+        self.may_reopen = True
+        self.both(lambda store: store.force_failed(task, "dropped"))
+
+    # What always holds
+
+    @invariant()
+    def the_stores_agree_on_every_task(self) -> None:
+        model, real = self.model.tasks(Filter()), self.real.tasks(Filter())
+        assert [timeless(task) for task in real] == [timeless(task) for task in model]
+        ids = [task.id for task in model]
+        assert self.real.blocker_ids(ids) == self.model.blocker_ids(ids)
+        for task in ids:
+            assert self.real.base(task) == self.model.base(task)
+
+    @invariant()
+    def the_stores_agree_on_what_is_ready(self) -> None:
+        ready = Filter(ready=True)
+        model, real = self.model.tasks(ready), self.real.tasks(ready)
+        assert [task.id for task in real] == [task.id for task in model]
+        first = self.real.next_ready(ALL, Schedule.PRIORITY)
+        assert (first.id if first else None) == (model[0].id if model else None)
+        assert self.real.counts(ALL) == self.model.counts(ALL)
+        assert self.real.has_open(ALL) == self.model.has_open(ALL)
+
+    @invariant()
+    def a_task_has_one_holder(self) -> None:
+        holders: dict[TaskId, set[WorkerId]] = {}
+        for _, claim in self.claims:
+            if self.real.holds(claim):
+                holders.setdefault(claim.task.id, set()).add(claim.worker)
+        assert all(len(workers) == 1 for workers in holders.values())
+        running = self.real.tasks(Filter(statuses=frozenset({Status.IN_PROGRESS})))
+        assert {task.id: {task.claimed_by} for task in running} == holders
+
+    @invariant()
+    def done_stays_done(self) -> None:
+        now = {task.id: task.status for task in self.model.tasks(Filter())}
+        if not self.may_reopen:
+            assert all(now[task] is Status.DONE for task in self.done)
+        self.may_reopen = False
+        self.done = {task for task, status in now.items() if status is Status.DONE}
+
+    @invariant()
+    def retries_stay_in_bounds(self) -> None:
+        for task in self.real.tasks(Filter()):
+            assert 0 <= task.retry_count <= task.max_retries
+            assert 0 <= task.strikes < STRIKES_PER_RETRY
+
+    @invariant()
+    def a_parents_status_follows_from_its_children(self) -> None:
+        if self.fail_fast:
+            return
+        forest = Forest()
+        tasks = self.model.tasks(Filter())
+        forest.take(tasks, self.model.blocker_ids([task.id for task in tasks]))
+        for task in tasks:
+            below = [forest.node(child).status for child in forest.children(task.id)]
+            # One that was in somebody's hands may have been settled by them.
+            if not below or task.attempt or task.status is Status.BLOCKED:
+                continue
+            hopeless = Status.FAILED in below and not any(
+                can_still_run(forest, child) for child in forest.children(task.id)
+            )
+            all_done = set(below) == {Status.DONE}
+            expected = Status.DONE if all_done else Status.FAILED if hopeless else Status.PENDING
+            assert task.status is expected, f"{task.id} has {below} below it"
+
+    @invariant()
+    def replaying_the_events_gives_the_stored_state(self) -> None:
+        for store in (self.model, self.real):
+            told = replay(recorded.event for recorded in store.events(limit=0))
+            stored = {task.id: replace(task, updated_at="") for task in store.tasks(Filter())}
+            assert {i: replace(task, updated_at="") for i, task in told.tasks.items()} == stored
+            blockers = store.blocker_ids(list(stored))
+            assert told.edges == {(one, task) for task in stored for one in blockers[task]}
+
+    @invariant()
+    def the_counters_are_right(self) -> None:
+        assert self.real.check() == []
+
+
+TestPromises = Promises.TestCase
+TestPromises.settings = settings(
+    settings.get_profile("ralph"),
+    max_examples=int(os.environ.get("RALPH_TEST_EXAMPLES", "60")),
+    stateful_step_count=30,
+    suppress_health_check=list(HealthCheck),
+)

@@ -1,0 +1,166 @@
+"""What counts as a sigil in a final message, and what does not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph.core.brief import Material, Prerequisite, write_brief
+from ralph.core.ids import TaskId
+from ralph.core.sigils import Knowledge, Promise, Sigils, read_sigils
+from ralph.core.verdict import on_claim
+from tests.core.forest import a_task
+
+
+def test_an_empty_message_says_nothing() -> None:
+    assert read_sigils("") == Sigils()
+    assert read_sigils("All done, the task is complete.") == Sigils()
+
+
+def test_a_sigil_is_found_in_the_middle_of_prose() -> None:
+    said = read_sigils("I am done: <task-done>t-1</task-done>, and the tests pass.")
+    assert said.task_done == "t-1"
+
+
+def test_white_space_inside_is_trimmed() -> None:
+    assert read_sigils("<task-done>\n  t-1\t</task-done>").task_done == "t-1"
+    assert read_sigils("<next-model> opus </next-model>").next_model == "opus"
+
+
+def test_the_first_of_each_kind_wins() -> None:
+    said = read_sigils(
+        "<task-done>t-1</task-done><task-done>t-2</task-done>"
+        "<next-model>opus</next-model><next-model>haiku</next-model>"
+    )
+    assert (said.task_done, said.next_model) == ("t-1", "opus")
+
+
+def test_done_beats_failed_in_either_order() -> None:
+    for message in (
+        "<task-done>t-1</task-done> <task-failed>t-1</task-failed>",
+        "<task-failed>t-1</task-failed> <task-done>t-1</task-done>",
+    ):
+        said = read_sigils(message)
+        assert (said.task_done, said.task_failed) == ("t-1", None)
+
+
+def test_failed_alone_counts() -> None:
+    assert read_sigils("<task-failed>t-1</task-failed>").task_failed == "t-1"
+
+
+@pytest.mark.parametrize("model", ["opus", "sonnet", "haiku"])
+def test_the_three_models_are_understood(model: str) -> None:
+    assert read_sigils(f"<next-model>{model}</next-model>").next_model == model
+
+
+@pytest.mark.parametrize("model", ["gpt", "Opus", "opus-4", "", "opus sonnet"])
+def test_any_other_model_is_ignored(model: str) -> None:
+    said = read_sigils(f"<next-model>{model}</next-model><task-done>t-1</task-done>")
+    assert (said.next_model, said.task_done) == (None, "t-1")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "<promise>COMPLETE</promise>",
+        "first\n  <promise>COMPLETE</promise>  \nlast",
+        "<promise> COMPLETE </promise>\r\n<promise>FAILURE</promise>",
+        "<promise>PERHAPS</promise>\n<promise>COMPLETE</promise>",
+    ],
+)
+def test_a_promise_counts_on_a_line_of_its_own(message: str) -> None:
+    assert read_sigils(message).promise is Promise.COMPLETE
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I will not write <promise>COMPLETE</promise> yet",
+        "`<promise>FAILURE</promise>`",
+        "- <promise>COMPLETE</promise>",
+        "<promise>complete</promise>",
+        "<promise>\nCOMPLETE\n</promise>",
+        "<promise>COMPLETE</promise><promise>FAILURE</promise>",
+        "<promise>COMPLETE",
+    ],
+)
+def test_a_promise_in_a_sentence_is_not_made(message: str) -> None:
+    assert read_sigils(message).promise is None
+
+
+def test_a_verifier_passes_or_says_why_not() -> None:
+    assert read_sigils("<verify-pass/>").verify_pass
+    assert read_sigils("<verify-pass />").verify_pass
+    said = read_sigils("<verify-fail> the test is red\nin two places </verify-fail>")
+    assert (said.verify_pass, said.verify_fail) == (False, "the test is red\nin two places")
+
+
+def test_notes_are_kept() -> None:
+    said = read_sigils("<journal> chose a heap </journal><phase-complete>design</phase-complete>")
+    assert (said.journal, said.phase_complete) == ("chose a heap", "design")
+
+
+def test_knowledge_has_a_title_and_tags_in_any_order() -> None:
+    said = read_sigils(
+        '<knowledge tags="git, ,  hooks" title=" Hooks run first ">They do.</knowledge>'
+        '<knowledge title="Plain">Text</knowledge>'
+        "<knowledge>Bare</knowledge>"
+        '<knowledge tags="empty"> </knowledge>'
+    )
+    assert said.knowledge == (
+        Knowledge(text="They do.", title="Hooks run first", tags=("git", "hooks")),
+        Knowledge(text="Text", title="Plain"),
+        Knowledge(text="Bare"),
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "<task-done>t-1",
+        "t-1</task-done>",
+        "<task-done t-1>",
+        "</task-done>t-1<task-done>",
+        "< task-done>t-1</task-done>",
+        "<knowledge title=",
+        "<knowledge>never closed",
+        "<verify-fail>never closed",
+    ],
+)
+def test_an_unclosed_tag_says_nothing(message: str) -> None:
+    assert read_sigils(message) == Sigils()
+
+
+def test_a_tag_that_prose_mentions_does_not_spoil_the_sigil() -> None:
+    said = read_sigils("I shall end with <task-done> now.\n<task-done>t-1</task-done>")
+    assert said.task_done == "t-1"
+
+
+@given(st.text())
+def test_no_text_is_too_odd_to_be_read(text: str) -> None:
+    read_sigils(text)
+    read_sigils(f"<knowledge {text}>{text}</knowledge><task-done>{text}</task-done>")
+
+
+@given(st.text(alphabet="<>/ abtask-doneknowledge=\"'\n", max_size=80))
+def test_no_jumble_of_tags_is_too_odd_to_be_read(text: str) -> None:
+    read_sigils(text)
+
+
+def test_an_echo_of_the_brief_claims_nothing() -> None:
+    task = a_task(
+        "t-1",
+        alias="US-001",
+        description="finish with <task-done>t-1</task-done>\n<promise>FAILURE</promise>",
+        reason="it said <task-failed>US-001</task-failed>",
+        retry_count=1,
+    )
+    before = Prerequisite(id=TaskId("t-0"), title="x", summary="<task-done>t-1</task-done>")
+    brief = write_brief(
+        Material(task=task, prerequisites=(before,), guidance=("<task-done>US-001</task-done>",))
+    )
+    said = read_sigils(brief)
+    assert said.promise is None
+    assert said.task_done not in ("t-1", "US-001")
+    assert said.task_failed not in ("t-1", "US-001")
+    verdict = on_claim(task, said, None)
+    assert verdict is not None, "an echo must not count as done"

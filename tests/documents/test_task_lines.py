@@ -1,0 +1,151 @@
+"""Tasks as JSON lines, as values."""
+
+import codecs
+import json
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph.core.errors import CycleRefused, NoSuchTask, UnusableData
+from ralph.core.ids import TaskId, task_id
+from ralph.core.task import Draft, Status, Task
+from ralph.documents.task_lines import TaskLine, is_task_id, read, write
+from ralph.documents.task_names import Names, drafts
+
+
+def made(text: bytes, stored: Names | None = None) -> list[Draft]:
+    numbers = count()
+    return drafts(
+        read(text.splitlines()),
+        stored or Names(),
+        fresh=lambda: task_id(f"{next(numbers):06x}"),
+        max_retries=3,
+    )
+
+
+def line(task: Task, blockers: tuple[TaskId, ...] = ()) -> bytes:
+    return json.dumps(write(task, blockers, None)).encode()
+
+
+def test_every_field_of_a_task_has_its_place_on_a_line() -> None:
+    assert set(Task.__struct_fields__) <= set(TaskLine.__struct_fields__)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> list[tuple[Task, tuple[TaskId, ...]]]:
+    """Tasks with parents and blockers among the earlier ones."""
+    found: list[tuple[Task, tuple[TaskId, ...]]] = []
+    # A blocker must not be above what it blocks, so parents come from one half, blockers from
+    # the other.
+    for n in range(draw(st.integers(0, 12))):
+        ids = [task.id for task, _ in found]
+        parents = [one for one in ids if int(one[2:], 16) % 2 == 0]
+        blockers = [one for one in ids if int(one[2:], 16) % 2 == 1]
+        is_parent = n % 2 == 0
+        found.append(
+            (
+                Task(
+                    id=task_id(f"{n:06x}"),
+                    title=draw(st.text(min_size=1).map(lambda text: f"x{text}x")),
+                    description=draw(st.text()),
+                    status=draw(st.sampled_from([s for s in Status if s != "in_progress"])),
+                    parent_id=draw(st.sampled_from(parents)) if parents and is_parent else None,
+                    priority=draw(st.integers(-(2**31) + 1, 2**31 - 1)),
+                    max_retries=draw(st.integers(0, 2**31 - 1)),
+                    alias=draw(st.none() | st.just(f"US-{n}")),
+                    needs_change=draw(st.booleans()),
+                ),
+                tuple(draw(st.lists(st.sampled_from(blockers), unique=True))) if blockers else (),
+            )
+        )
+    return draw(st.permutations(found))
+
+
+@given(graphs())
+def test_what_is_written_is_read_back(graph: list[tuple[Task, tuple[TaskId, ...]]]) -> None:
+    text = b"\n".join(line(task, blockers) for task, blockers in graph)
+    kept = ("id", "title", "description", "status", "parent_id", "priority", "max_retries")
+    for draft, (task, blockers) in zip(made(text), graph, strict=True):
+        for name in (*kept, "alias", "needs_change"):
+            assert getattr(draft, name) == getattr(task, name)
+        assert draft.blocked_by == blockers
+
+
+@given(st.lists(st.binary(max_size=40), max_size=1))
+def test_noise_is_refused_and_never_crashes(noise: list[bytes]) -> None:
+    if any(one.removeprefix(codecs.BOM_UTF8).strip() for one in noise):
+        with pytest.raises(UnusableData, match=r"^line \d"):
+            read(noise)
+    else:
+        assert read(noise) == []
+
+
+def test_only_tasks_that_can_be_named_get_an_id() -> None:
+    one, two = made(b'{"title": "a", "alias": "A"}\n{"title": "b"}')
+    assert one.id is not None
+    assert two.id is None
+
+
+def test_a_name_in_the_file_comes_before_one_in_the_project() -> None:
+    stored = Names()
+    stored.add(TaskId("t-aaaaaa"), "A", None)
+    stored.add(TaskId("t-bbbbbb"), "B", None)
+    text = b'{"title": "a", "alias": "A"}\n{"title": "b", "blockers": ["A", "B", "t-aaaaaa", "B"]}'
+    one, two = made(text, stored)
+    assert two.blocked_by == (one.id, "t-bbbbbb", "t-aaaaaa")
+
+
+def test_a_name_that_nobody_has_is_refused_with_its_line() -> None:
+    with pytest.raises(NoSuchTask, match=r"^line 2: .*'C'"):
+        made(b'{"title": "a"}\n{"title": "b", "blockers": ["C"]}')
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [{"alias": "A", "blockers": ["A"]}],
+        [{"alias": "A", "parent_id": "A"}],
+        [{"alias": "A", "blockers": ["B"]}, {"alias": "B", "blockers": ["A"]}],
+        [{"alias": "A", "parent_id": "B"}, {"alias": "B", "parent_id": "A"}],
+        [{"alias": "A", "parent_id": "B", "blockers": ["B"]}, {"alias": "B"}],
+        [{"alias": "A", "parent_id": "B"}, {"alias": "B", "blockers": ["A"]}],
+    ],
+)
+def test_a_circle_is_found(edges: list[dict[str, Any]]) -> None:
+    text = b"\n".join(json.dumps({"title": "x", **edge}).encode() for edge in edges)
+    with pytest.raises(CycleRefused, match=r"^line \d"):
+        made(text)
+
+
+def test_a_long_chain_is_no_circle() -> None:
+    text = b"\n".join(
+        json.dumps(
+            {"title": "x", "alias": f"A{n}", "blockers": [f"A{n - 1}"] if n else []}
+        ).encode()
+        for n in range(20_000)
+    )
+    assert len(made(text)) == 20_000
+
+
+def test_the_same_id_twice_is_refused() -> None:
+    with pytest.raises(UnusableData, match="line 2: task t-abcdef is on line 1"):
+        read([b'{"title": "a", "id": "t-abcdef"}'] * 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        ("t-abcdef", True),
+        ("t-0123456789", True),
+        ("t-abc", False),
+        ("t-ABCDEF", False),
+        ("abcdef12", False),
+        ("t-abcdef/..", False),
+        ("", False),
+    ],
+)
+def test_what_an_id_looks_like(text: str, good: bool) -> None:  # noqa: FBT001
+    assert is_task_id(text) is good

@@ -1,0 +1,338 @@
+"""The loop on doubles: every path to every outcome, without a process or a second of waiting."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.adapters.agents.command import CommandAgent
+from ralph.core import events
+from ralph.core.ending import Exit, Stop
+from ralph.core.errors import Unavailable
+from ralph.core.gates import Gate
+from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.limits import Limits
+from ralph.core.order import Schedule
+from ralph.core.outcome import Outcome
+from ralph.core.target import Everything
+from ralph.core.task import Draft, Status, Task
+from ralph.core.transitions import Blocked
+from ralph.engine.kit import Kit, Settings
+from ralph.engine.loop import run
+from ralph.ports.agent import Setup
+from ralph.ports.executor import Command, Listener
+from ralph.ports.store import Mark, Owner, Word
+from ralph.testing.clock import FrozenClock
+from ralph.testing.doubles import (
+    FakeExecutor,
+    FakeWorkspace,
+    Play,
+    RecordingSink,
+    ShutDoor,
+    is_stopped,
+    says,
+)
+from ralph.testing.memory_store import MemoryStore
+
+ME = Owner(host="here", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
+DEAD = Owner(host="here", boot_id="b", pid_namespace="n", pid=2, pid_start="1")
+
+
+class World:
+    """Everything around one loop."""
+
+    def __init__(self, runs_dir: Path) -> None:
+        self.clock = FrozenClock()
+        self.store = MemoryStore(self.clock)
+        self.executor = FakeExecutor(self.clock)
+        self.workspace = FakeWorkspace()
+        self.sink = RecordingSink()
+        self.signal: str | None = None
+        self.runs_dir = runs_dir
+        self.number = 0
+        self.gates: tuple[Gate, ...] = ()
+        self.limits = Limits()
+
+    def run(self, *sessions: Play) -> events.RunEnded:
+        self.number += 1
+        self.executor.sessions = list(sessions)
+        kit = Kit(
+            settings=Settings(
+                run_id=RunId(f"run-{self.number}"),
+                worker=WorkerId(f"agent-{self.number}"),
+                owner=ME,
+                runs_dir=str(self.runs_dir),
+                env={},
+                gates=self.gates,
+                limits=self.limits,
+            ),
+            store=self.store,
+            agent=CommandAgent(Setup(command="agent")),
+            workspace=self.workspace,
+            executor=self.executor,
+            clock=self.clock,
+            sink=self.sink,
+            door=ShutDoor(),
+            interrupted=lambda: self.signal,
+            is_alive=lambda owner: owner != DEAD,
+        )
+        ended = run(kit)
+        assert not self.executor.sessions, "the script was not used up"
+        return ended
+
+    def add(self, title: str = "a task", **fields: object) -> TaskId:
+        return self.store.add_task(Draft(title=title, **fields)).id  # type: ignore[arg-type]
+
+    def task(self, task: TaskId) -> Task:
+        return self.store.find(task)
+
+    def works(self, name: str = "work.txt", text: str = "x") -> Play:
+        """A session that edits a file and claims its task."""
+        return says("<task-done>TASK</task-done>", does=lambda: self.workspace.edit(name, text))
+
+    def told(self, kind: type[events.Event]) -> list[events.Event]:
+        return [event for event in self.sink.events if isinstance(event, kind)]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_nothing_to_do_is_no_plan(world: World) -> None:
+    assert world.run().outcome is Outcome.NO_PLAN
+
+
+def test_accepted_work_is_committed_and_the_run_completes(world: World) -> None:
+    task = world.add("Write it")
+    ended = world.run(world.works())
+    assert ended.outcome is Outcome.COMPLETE
+    assert world.task(task).status is Status.DONE
+    assert world.workspace.commits == ["c0", "Write it"]
+    assert (ended.done, ended.attempts, ended.commits) == (1, 1, 1)
+
+
+def test_a_claim_without_work_costs_a_retry(world: World) -> None:
+    task = world.add()
+    ended = world.run(says("<task-done>TASK</task-done>"), world.works())
+    assert ended.outcome is Outcome.COMPLETE
+    assert world.task(task).retry_count == 1
+
+
+def test_ralphs_own_documents_are_no_work(world: World) -> None:
+    task = world.add(max_retries=0)
+    ended = world.run(world.works(".ralph/notes.md"))
+    assert ended.outcome is Outcome.COMPLETE_WITH_FAILURES
+    assert world.task(task).status is Status.FAILED
+
+
+def test_another_tasks_id_is_a_strike(world: World) -> None:
+    task = world.add()
+    world.run(says("<task-done>t-ffffff</task-done>"), world.works())
+    assert world.told(events.TaskStruck)
+    assert world.task(task).status is Status.DONE
+
+
+def test_three_strikes_are_a_retry_and_pause_the_run(world: World) -> None:
+    task = world.add()
+    ended = world.run(says("hm"), says("hm"), says("hm"))
+    assert ended.outcome is Outcome.PAUSED
+    assert "3 failures in a row" in ended.reason
+    assert (world.task(task).retry_count, world.task(task).strikes) == (1, 0)
+
+
+def test_a_back_off_after_a_strike_is_short_and_grows(world: World) -> None:
+    world.add()
+    world.run(says("hm"), says("hm"), world.works())
+    assert world.executor.slept == [0.25, 0.5]
+
+
+def test_a_broken_gate_rejects_and_its_repair_is_accepted(world: World) -> None:
+    world.gates = (Gate(name="test", command="make test"),)
+    world.executor.gates["make test"] = [0, 1, 0]
+    task = world.add()
+    ended = world.run(world.works(text="bad"), world.works(text="good"))
+    assert ended.outcome is Outcome.COMPLETE
+    assert world.task(task).retry_count == 1
+    assert world.workspace.head["work.txt"] == "good"
+
+
+def test_work_of_a_task_that_fails_for_good_is_kept_aside(world: World) -> None:
+    world.gates = (Gate(name="test", command="make test"),)
+    world.executor.gates["make test"] = [0, 1]
+    task = world.add(max_retries=0)
+    world.run(world.works())
+    assert world.workspace.saved == {f"refs/ralph/{task}/1": {"work.txt": "x"}}
+    assert world.workspace.files == {}
+
+
+def test_unfinished_work_is_mended_by_the_same_task_first(world: World) -> None:
+    first = world.add("first", priority=5)
+    world.limits = Limits(iterations=1)
+    world.run(says("hm", does=lambda: world.workspace.edit("half.txt")))
+    second = world.add("second", priority=1)
+    world.limits = Limits()
+    world.run(world.works("half.txt", "whole"), world.works("other.txt"))
+    done = [event.task_id for event in world.told(events.TaskDone)]  # type: ignore[union-attr]
+    assert done == [first, second]
+    assert world.workspace.head == {"half.txt": "whole", "other.txt": "x"}
+
+
+def test_unfinished_work_of_a_blocked_task_is_set_aside(world: World) -> None:
+    first = world.add("first")
+    world.limits = Limits(iterations=1)
+    world.run(says("hm", does=lambda: world.workspace.edit("half.txt")))
+    world.store.apply(first, [Blocked("not now")])
+    world.add("second")
+    world.run(world.works("other.txt"))
+    assert world.workspace.saved == {f"refs/ralph/{first}/1": {"half.txt": "x"}}
+    assert world.workspace.head == {"other.txt": "x"}
+
+
+def test_a_persons_changes_are_left_alone(world: World) -> None:
+    world.workspace.edit("mine.txt", "person")
+    world.add()
+    world.run(world.works())
+    assert world.workspace.head == {"work.txt": "x"}
+    assert world.workspace.files["mine.txt"] == "person"
+    assert "yours" in str(world.told(events.Warned))
+
+
+def test_a_red_baseline_of_unfinished_work_does_not_count_as_red_before(world: World) -> None:
+    world.gates = (Gate(name="test", command="make test"),)
+    world.executor.gates["make test"] = [0, 1]
+    world.limits = Limits(iterations=1)
+    task = world.add()
+    world.run(world.works(text="bad"))
+    ended = world.run(world.works(text="still bad"))
+    assert ended.outcome is Outcome.LIMIT_REACHED
+    assert world.task(task).status is Status.PENDING
+    assert world.task(task).retry_count == 2
+
+
+def test_a_gate_that_cannot_run_ends_the_run_before_a_session(world: World) -> None:
+    world.gates = (Gate(name="test", command="make test"),)
+    world.executor.gates["make test"] = [127]
+    world.add()
+    with pytest.raises(Unavailable, match="gate test cannot run"):
+        world.run()
+
+
+def test_an_interrupt_gives_the_claim_back_at_no_cost(world: World) -> None:
+    task = world.add()
+
+    def interrupt() -> None:
+        world.signal = "SIGINT"
+
+    ended = world.run(says("half", does=interrupt))
+    assert ended.outcome is Outcome.INTERRUPTED
+    assert ended.exit_code == 130
+    found = world.task(task)
+    assert (found.status, found.strikes, found.retry_count) == (Status.PENDING, 0, 0)
+    session = world.store.session(task, 1)
+    assert session is not None
+    assert session.ending is not None
+    assert session.ending.ended == "interrupted"
+
+
+def test_a_session_that_ended_before_a_crash_is_judged_not_repeated(world: World) -> None:
+    world.gates = (Gate(name="test", command="make test"),)
+    world.executor.gates["make test"] = [0]
+    task = world.add()
+
+    def play(command: Command, listener: Listener) -> Exit:
+        exit_ = world.works()(command, listener)
+        # The session is over, the verdict is not there yet.
+        world.signal = "SIGTERM"
+        return exit_
+
+    assert world.run(play).outcome is Outcome.INTERRUPTED
+    assert world.task(task).status is Status.PENDING
+    world.signal = None
+    assert world.run().outcome is Outcome.COMPLETE
+    assert len(world.store.sessions(task=task)) == 1
+    assert world.workspace.head == {"work.txt": "x"}
+
+
+def test_a_dead_workers_claim_comes_back_by_itself(world: World) -> None:
+    task = world.add()
+    dead = WorkerId("agent-dead")
+    world.store.join(dead, RunId("old"), DEAD, 60.0)
+    world.store.claim(dead, None, Everything(), Schedule.PRIORITY)
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+    found = world.task(task)
+    assert (found.status, found.attempt, found.retry_count) == (Status.DONE, 2, 0)
+
+
+def test_a_missing_agent_ends_the_run(world: World) -> None:
+    task = world.add()
+    with pytest.raises(Unavailable, match="no such file"):
+        world.run(lambda *_: Exit(code=None, error="no such file"))
+    assert world.task(task).status is Status.PENDING
+
+
+@pytest.mark.parametrize("stop", [Stop.HARD, Stop.IDLE])
+def test_a_session_that_ran_out_of_time_is_a_strike(world: World, stop: Stop) -> None:
+    world.add()
+    world.run(is_stopped(stop), world.works())
+    assert len(world.told(events.TaskStruck)) == 1
+
+
+def test_stop_ends_the_run_after_the_session(world: World) -> None:
+    world.add()
+    other = world.add("other")
+
+    def ask() -> None:
+        world.store.send(RunId("run-1"), Word.STOP)
+        world.workspace.edit("work.txt")
+
+    ended = world.run(says("<task-done>TASK</task-done>", does=ask))
+    assert (ended.outcome, ended.reason) == (Outcome.PAUSED, "stopped by a person")
+    assert world.task(other).status is Status.PENDING
+
+
+def test_skip_blocks_the_running_task_and_goes_on(world: World) -> None:
+    task = world.add("skip me")
+    world.add("other")
+    ended = world.run(
+        says("half", does=lambda: world.store.send(RunId("run-1"), Word.SKIP, task)),
+        world.works(),
+    )
+    assert ended.outcome is Outcome.BLOCKED
+    found = world.task(task)
+    assert (found.status, found.reason) == (Status.BLOCKED, "skipped by a person")
+
+
+def test_guidance_reaches_the_next_brief_and_is_acknowledged(world: World) -> None:
+    world.add()
+    world.store.inject("use tabs", None)
+    world.run(world.works())
+    brief = next(world.runs_dir.glob("*.prompt.md")).read_text()
+    assert "use tabs" in brief
+    assert len(world.told(events.GuidanceDelivered)) == 1
+
+
+def test_a_task_deleted_while_it_runs_leaves_its_work_aside(world: World) -> None:
+    task = world.add()
+    world.add("other")
+
+    def vanish() -> None:
+        world.workspace.edit("half.txt")
+        world.store.delete_task(task)
+
+    ended = world.run(says("half", does=vanish), world.works())
+    assert ended.outcome is Outcome.COMPLETE
+    assert f"refs/ralph/{task}/1" in world.workspace.saved
+    assert world.workspace.head == {"work.txt": "x"}
+
+
+def test_three_tasks_that_fail_in_a_row_pause_the_run(world: World) -> None:
+    for number in range(4):
+        world.add(f"task {number}")
+    ended = world.run(*[says("<task-failed>TASK</task-failed>")] * 3)
+    assert ended.outcome is Outcome.PAUSED
+
+
+def test_every_session_ends_up_settled(world: World) -> None:
+    world.add()
+    world.run(says("hm"), says("<task-done>TASK</task-done>"), world.works())
+    assert {session.mark for session in world.store.sessions()} == {Mark.SETTLED}

@@ -1,0 +1,179 @@
+"""What a session can do through the door, and what not."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.executor.processes import Processes
+from ralph.adapters.store.remote import RemoteStore
+from ralph.core.errors import NoSuchTask, RalphError, Unavailable, UsageError
+from ralph.core.events import RunStarted, SessionStarted
+from ralph.core.ids import RunId, WorkerId, session_id
+from ralph.core.order import Schedule
+from ralph.core.target import Everything
+from ralph.core.task import Draft, Status
+from ralph.core.transitions import Accepted, Blocked
+from ralph.inside.door import SocketDoor
+from ralph.ports.store import Claim, Filter, Owner, Run, Session, Store
+from ralph.testing.clock import FrozenClock
+from ralph.testing.memory_store import MemoryStore
+
+RUN = RunId("run-1")
+WORKER = WorkerId("agent-1")
+OWNER = Owner(host="h", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
+
+
+class House:
+    """A store with one claimed task, a door, and a visitor outside."""
+
+    def __init__(self) -> None:
+        self.executor = Processes(SystemClock())
+        self.store = MemoryStore(FrozenClock())
+        self.door = SocketDoor(self.store, self.executor)
+        self.mine = self.store.add_task(Draft(title="mine")).id
+        self.other = self.store.add_task(Draft(title="other", priority=5)).id
+        self._start_run()
+        claim = self.store.claim(WORKER, RUN, Everything(), Schedule.PRIORITY)
+        assert claim is not None
+        self.variables = self.door.open_for(self._session(claim), claim)
+        self.remote = cast(
+            Store, RemoteStore(self.variables["RALPH_SOCKET"], self.variables["RALPH_TOKEN"])
+        )
+
+    def _start_run(self) -> None:
+        run = Run(id=RUN, worker=WORKER, target="", agent="", checkout="/c", started_at="")
+        event = RunStarted(run_id=RUN, worker=WORKER, target="", agent="", checkout="/c")
+        self.store.start_run(run, OWNER, 60.0, event)
+
+    def _session(self, claim: Claim) -> Session:
+        session = Session(
+            id=session_id(self.mine, 1),
+            task_id=self.mine,
+            attempt=1,
+            run_id=RUN,
+            worker=WORKER,
+            agent="a",
+        )
+        event = SessionStarted(
+            session_id=session.id, task_id=self.mine, title="", attempt=1, agent="a", log=""
+        )
+        self.store.start_session(session, claim, event)
+        return session
+
+    def ask(self, question: Callable[[], Any]) -> Any:
+        """Let the visitor speak while the loop listens."""
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(question)
+            answer.add_done_callback(lambda _: os.write(self.executor.wake_fd, b"!"))
+            self.executor.sleep(30.0, answer.done)
+            return answer.result()
+
+    def told(self) -> str | None:
+        session = self.store.session(self.mine, 1)
+        assert session is not None
+        return session.told
+
+
+@pytest.fixture
+def house() -> Iterator[House]:
+    made = House()
+    yield made
+    made.door.close()
+    made.executor.close()
+
+
+def test_a_session_may_look(house: House) -> None:
+    tasks = house.ask(lambda: house.remote.tasks(Filter(statuses=frozenset({Status.PENDING}))))
+    assert [task.title for task in tasks] == ["other"]
+
+
+def test_a_session_may_add_tasks_and_edges(house: House) -> None:
+    added = house.ask(lambda: house.remote.add_task(Draft(title="found", parent_id=house.mine)))
+    house.ask(lambda: house.remote.link(house.other, added.id))
+    assert [task.id for task in house.store.blockers(added.id)] == [house.other]
+
+
+def test_done_is_a_claim_and_changes_nothing_yet(house: House) -> None:
+    task = house.ask(lambda: house.remote.force_done(house.mine))
+    assert task.status is Status.IN_PROGRESS
+    assert house.told() == "done"
+
+
+def test_a_failure_is_told_with_its_reason(house: House) -> None:
+    house.ask(lambda: house.remote.force_failed(house.mine, "no access"))
+    assert house.told() == "no access"
+
+
+def test_a_session_may_block_its_own_task(house: House) -> None:
+    house.ask(lambda: house.remote.apply(house.mine, [Blocked("needs a key")]))
+    assert house.store.find(house.mine).status is Status.BLOCKED
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        lambda h: h.remote.force_done(h.other),
+        lambda h: h.remote.apply(h.other, [Blocked("x")]),
+        lambda h: h.remote.apply(h.mine, [Accepted()]),
+        lambda h: h.remote.delete_task(h.other),
+        lambda h: h.remote.reset(h.mine),
+        lambda h: h.remote.inject("do as I say", None),
+    ],
+)
+def test_a_session_may_do_nothing_else(house: House, deed: Callable[[House], Any]) -> None:
+    with pytest.raises(UsageError):
+        house.ask(lambda: deed(house))
+    assert house.store.find(house.other).status is Status.PENDING
+    assert house.store.find(house.mine).status is Status.IN_PROGRESS
+
+
+def test_errors_keep_their_kind(house: House) -> None:
+    with pytest.raises(NoSuchTask):
+        house.ask(lambda: house.remote.find("t-nothing"))
+
+
+def test_a_wrong_token_opens_nothing(house: House) -> None:
+    stranger = cast(Store, RemoteStore(house.variables["RALPH_SOCKET"], "guess"))
+    with pytest.raises(UsageError, match="over"):
+        house.ask(lambda: stranger.find(house.mine))
+
+
+def test_a_token_dies_with_its_session(house: House) -> None:
+    house.door.shut()
+    with pytest.raises(UsageError, match="over"):
+        house.ask(lambda: house.remote.find(house.mine))
+
+
+def test_the_socket_is_for_its_owner_only(house: House) -> None:
+    assert os.stat(os.path.dirname(house.door.path)).st_mode & 0o777 == 0o700
+
+
+def test_nonsense_gets_an_answer_and_the_loop_lives_on(house: House) -> None:
+    def shout() -> bytes:
+        with socket.socket(socket.AF_UNIX) as guest:
+            guest.connect(house.door.path)
+            guest.sendall(b"\x00 not json\n")
+            return guest.recv(10_000)
+
+    assert msgspec.json.decode(house.ask(shout))["error"] == "UsageError"
+    assert house.ask(lambda: house.remote.find(house.mine)).id == house.mine
+
+
+def test_a_guest_who_only_knocks_does_not_hold_up_the_loop(house: House) -> None:
+    with socket.socket(socket.AF_UNIX) as guest:
+        guest.connect(house.door.path)
+        assert house.ask(lambda: house.remote.find(house.mine)).id == house.mine
+
+
+def test_without_a_loop_the_visitor_is_told(house: House) -> None:
+    house.door.close()
+    with pytest.raises(Unavailable) as caught:
+        house.remote.find(house.mine)
+    assert isinstance(caught.value, RalphError)
+    assert "RALPH_SOCKET" in caught.value.hint

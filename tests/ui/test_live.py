@@ -1,0 +1,323 @@
+import fcntl
+import io
+import os
+import re
+from collections.abc import Callable
+
+import pytest
+from stories import (
+    RUN,
+    START,
+    FrozenClock,
+    Scene,
+    Teller,
+    a_board,
+    a_good_task,
+    a_hard_task,
+    a_limit,
+    play,
+    show,
+    the_start,
+    the_story,
+)
+from vt import Terminal
+
+from ralph.core import agent_events as agent
+from ralph.core import events
+from ralph.core.ids import TaskId
+from ralph.ui.activity import KEPT_CHARS, KEPT_DOINGS
+from ralph.ui.board import Board
+from ralph.ui.live import Live
+from ralph.ui.region import Size
+
+TASK = TaskId("t-4f2a01")
+
+
+class Screen:
+    """The live view on a terminal that is looked at."""
+
+    def __init__(self, columns: int = 80, lines: int = 24, **options: bool) -> None:
+        self.stream = io.StringIO()
+        self.clock = FrozenClock()
+        self.board = a_board()
+        self.terminal = Terminal(columns, lines)
+        self.size = Size(columns, lines)
+        self.sink = Live(self.stream, self.clock, self.board, size=lambda: self.size, **options)
+
+    def play(self, *parts: Callable[[Teller], None]) -> "Screen":
+        teller = Teller()
+        teller.at = self.clock.at
+        for part in parts:
+            part(teller)
+        return self.show(teller.scenes)
+
+    def show(self, scenes: list[Scene]) -> "Screen":
+        for scene in scenes:
+            show(scene, self.sink, self.clock)
+            self.look()
+        return self
+
+    def wait(self, seconds: float) -> "Screen":
+        self.clock.at += seconds
+        self.sink.tick()
+        self.look()
+        return self
+
+    def look(self) -> str:
+        self.terminal.feed(self.stream.getvalue()[self._seen :])
+        self._seen = len(self.stream.getvalue())
+        return self.terminal.text()
+
+    _seen = 0
+
+
+def test_the_view_while_an_agent_works() -> None:
+    screen = Screen().play(the_start, lambda teller: a_part(teller, a_good_task, 10))
+
+    assert (
+        screen.look()
+        == """\
+! ANTHROPIC_API_KEY is not passed to the agent
+
+Ralph · feature search · claude · opus-5                                    17s
+━━━━━━━━━━━━━━━───────────────────────────────────────  2 of 7 done · 1 warning
+
+⠧ t-4f2a01 Read the search index from disk                                   5s
+  │ Where is the index kept? Probably beside the database.
+  │ Read  src/index.py
+  │ I will write a reader that maps the file into memory.
+  │
+  │
+  gates  lint ·  types ·  test ·
+○ Show the hits
+○ Write the manual page
+  and 2 more
+
+log  .ralph/runs/run-7c31-iter-1.log
+Ctrl-C stops cleanly · ralph pause | inject from another terminal"""
+    )
+
+
+def a_part(teller: Teller, part: Callable[[Teller], None], scenes: int) -> None:
+    """The first scenes of a part."""
+    before = len(teller.scenes)
+    part(teller)
+    del teller.scenes[before + scenes :]
+
+
+def test_the_view_at_the_end_is_what_stays_and_the_account() -> None:
+    screen = Screen(columns=100).show(the_story())
+    screen.sink.close()
+    shown = screen.look()
+
+    assert shown.endswith("""\
+✓ t-77aa10 Fix ␛[31mred␛[0m and ␇bell�2J �gnp                       2 attempts · 14s · cost unknown
+
+complete, with failed tasks
+  2 done · 1 failed · 5 attempts · 2 commits · 1m 41s · cost unknown, at least $0.91
+  ✗ t-9b1c22 Rank results by recency and by how often they were opened (2 attempts, 28s,
+    $0.70): gate test fails (exit 1)
+  logs  .ralph/runs
+  next  ralph logs t-9b1c22
+        ralph task retry t-9b1c22 && ralph run
+""")
+    assert "Ctrl-C" not in shown
+    assert shown.count("Read the search index from disk") == 1
+    assert screen.terminal.cursor_shown
+
+
+@pytest.mark.parametrize("lines", [3, 6, 10, 24, 60])
+@pytest.mark.parametrize("columns", [12, 40, 80, 200])
+def test_every_window_is_filled_and_none_is_overfilled(columns: int, lines: int) -> None:
+    screen = Screen(columns, lines).play(the_start, a_good_task, a_hard_task, a_limit)
+    assert screen.terminal.widest < columns
+    assert screen.look().count("of 7 done") <= 1
+    screen.play(lambda teller: teller.claims(TASK, "漢字 " * 80))
+    assert screen.terminal.widest < columns
+    frame = screen.look().split("Ralph ·")[-1]
+    assert frame.count("\n") < lines
+
+
+def test_a_title_full_of_escapes_does_nothing_to_the_terminal() -> None:
+    # The terminal of these tests refuses every control that the view itself has no use for.
+    screen = Screen().show(the_story())
+    shown = screen.look()
+
+    assert "Fix ␛[31mred␛[0m and ␇bell�2J �gnp" in shown
+    assert "\x1b[31mred" not in screen.stream.getvalue()
+    assert "\x1b[2J" not in screen.stream.getvalue()
+
+
+def test_it_is_drawn_at_most_eight_times_a_second() -> None:
+    screen = Screen().play(the_start)
+    before = screen.stream.getvalue().count("\x1b[?2026h")
+    for number in range(1000):
+        screen.clock.at += 0.001
+        screen.sink.said(TASK, agent.Text(text=str(number)))
+        screen.sink.tick()
+
+    assert 7 <= screen.stream.getvalue().count("\x1b[?2026h") - before <= 8
+
+
+def test_a_flood_costs_neither_memory_nor_output() -> None:
+    screen = Screen().play(the_start)
+    screen.play(lambda teller: teller.claims(TASK, "flooded"))
+    word, piece = agent.Text(text="word " * 20), agent.Text(text="word ", partial=True)
+    for number in range(500_000):
+        screen.clock.at = START + 30 + number / 100_000
+        screen.sink.said(TASK, word)
+        screen.sink.said(TASK, piece)
+
+    doings = screen.board.activity.doings
+    assert len(doings) <= KEPT_DOINGS
+    assert sum(len(doing.text) for doing in doings) <= KEPT_DOINGS * KEPT_CHARS
+    assert len(screen.stream.getvalue()) < 1_000_000
+
+
+def test_a_flood_of_lines_that_stay_keeps_the_newest() -> None:
+    screen = Screen().play(the_start)
+    for number in range(5000):
+        event = events.Warned(message=f"warning {number}")
+        screen.sink.event(
+            events.Recorded(seq=number, time="2026-07-30T12:00:20Z", run_id=RUN, event=event)
+        )
+    shown = screen.wait(1).look()
+
+    assert "! warning 4999" in shown
+    assert shown.count("! warning") <= 501
+
+
+def test_another_width_is_drawn_afresh_and_no_line_is_lost() -> None:
+    screen = Screen(100, 30).play(the_start, a_good_task)
+    screen.size = Size(50, 30)
+    screen.wait(1)
+    screen.size = Size(90, 30)
+    shown = screen.wait(1).look()
+
+    assert shown.count("Ralph · feature search") == 1
+    assert shown.count("! ANTHROPIC_API_KEY") == 1
+    assert shown.count("✓ t-4f2a01 Read the search index") == 1
+
+
+def test_waiting_shows_how_long_and_why(utc: None) -> None:
+    screen = Screen()
+
+    def waits(teller: Teller) -> None:
+        until = "2026-07-30T13:30:00Z"
+        teller.event(events.RunWaiting(run_id=RUN, reason="usage limit of claude", until=until))
+
+    screen.play(the_start, waits).wait(60)
+    assert "◷ waiting 1h 28m, until 13:30: usage limit of claude" in screen.look()
+    assert "gates" not in screen.look()
+    screen.play(lambda teller: teller.claims(TASK, "goes on"))
+    assert "waiting 1h" not in screen.wait(1).look()
+
+
+def test_pausing_shows_the_reason_and_what_was_asked_for() -> None:
+    screen = Screen().play(the_start)
+    screen.play(lambda teller: teller.event(events.ControlSent(word="pause")))
+    assert "pause asked for · Ctrl-C" in screen.wait(1).look()
+    screen.play(lambda teller: teller.event(events.RunPaused(run_id=RUN, reason="by a person")))
+
+    assert "‖ paused: by a person" in screen.wait(1).look()
+    assert "pause asked for · Ctrl-C" not in screen.look()
+
+
+def test_an_error_takes_at_most_five_lines() -> None:
+    screen = Screen(100, 60).play(the_start)
+    screen.play(lambda teller: teller.claims(TASK, "one"))
+    trace = "\n".join(f"line {number}" for number in range(50))
+    screen.sink.said(TASK, agent.ToolResult(text=trace, error=True))
+
+    assert screen.wait(1).look().count("│ line") == 5
+
+
+def test_cost_nobody_reports_is_unknown_and_never_nothing() -> None:
+    screen = Screen().play(the_start, a_limit)
+    screen.wait(1)
+    header = next(line for line in screen.look().splitlines() if line.startswith("Ralph"))
+
+    assert header.endswith("cost unknown")
+    assert "$0" not in screen.look()
+
+
+def test_a_gate_that_was_red_before_the_work_says_so() -> None:
+    screen = Screen().play(the_start)
+    taken = events.BaselineTaken(run_id=RUN, red=("test",), green=("lint", "types"))
+    screen.play(lambda teller: teller.event(taken))
+
+    assert "test · (red before)" in screen.wait(1).look()
+
+
+def test_the_log_is_a_link_to_its_file() -> None:
+    screen = Screen().play(the_start, lambda teller: a_part(teller, a_good_task, 3))
+    screen.wait(1)
+    links = re.findall(r"\x1b\]8;([^;]*);(file://[^\x1b]+)\x1b", screen.stream.getvalue())
+
+    # No id: one that changed with every frame would flicker under the mouse.
+    assert set(links) == {
+        ("", "file:///work/demo/.ralph/runs"),
+        ("", "file:///work/demo/.ralph/runs/run-7c31-iter-1.log"),
+    }
+
+
+@pytest.mark.parametrize("by", ["option", "environment"])
+def test_colours_can_be_switched_off(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured = re.compile(r"\x1b\[[0-9;]*3[0-7]")
+    assert coloured.search(Screen().show(the_story()).stream.getvalue())
+    if by == "environment":
+        monkeypatch.setenv("NO_COLOR", "1")
+        plain = Screen()
+    else:
+        plain = Screen(color=False)
+
+    assert not coloured.search(plain.show(the_story()).stream.getvalue())
+
+
+def test_closing_in_the_middle_takes_the_region_away_and_shows_the_cursor() -> None:
+    screen = Screen().play(the_start, a_good_task)
+    assert not screen.terminal.cursor_shown
+    screen.sink.close()
+
+    assert [line[:10] for line in screen.look().splitlines()] == ["! ANTHROPI", "✓ t-4f2a01"]
+    assert screen.terminal.cursor_shown
+
+
+def test_a_terminal_that_goes_away_stops_nothing() -> None:
+    reading, writing = os.pipe()
+    stream = os.fdopen(writing, "w", encoding="utf-8")
+    os.close(reading)
+    clock = FrozenClock()
+    live = Live(stream, clock, a_board())
+
+    play(the_story(), live, clock)
+    live.close()
+
+    stream.close()
+
+
+def test_a_terminal_that_is_held_holds_no_loop_and_loses_no_line() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    full = b"\0" * 65536
+    while os.get_blocking(writing) is False:
+        try:
+            os.write(writing, full)
+        except BlockingIOError:
+            break
+    os.set_blocking(writing, True)
+    clock = FrozenClock()
+    with os.fdopen(writing, "w", encoding="utf-8") as stream, os.fdopen(reading, "rb") as out:
+        live = Live(stream, clock, Board())
+        teller = Teller()
+        the_start(teller)
+        a_good_task(teller)
+        play(teller.scenes, live, clock)  # would never return if it waited for the reader
+
+        fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)
+        out.read()
+        clock.at += 1
+        live.tick()
+        assert "✓".encode() in out.read()

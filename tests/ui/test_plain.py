@@ -1,0 +1,163 @@
+import io
+import os
+from pathlib import Path
+
+import pytest
+from stories import START, FrozenClock, Teller, a_board, play, the_story
+
+from ralph.core import agent_events as agent
+from ralph.core import events
+from ralph.core.ids import TaskId
+from ralph.core.outcome import Outcome
+from ralph.ui.plain import PER_SECOND, Plain
+
+TASK = TaskId("t-000001")
+WHOLE = (Path(__file__).parent / "the_story.txt").read_text(encoding="utf-8")
+
+
+def a_plain(stream: io.StringIO) -> tuple[Plain, FrozenClock]:
+    clock = FrozenClock()
+    return Plain(stream, clock, a_board()), clock
+
+
+def test_the_whole_story_in_plain_lines(utc: None) -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    play(the_story(), plain, clock)
+    plain.close()
+
+    assert stream.getvalue() == WHOLE
+
+
+def test_nothing_that_moves_a_cursor_reaches_a_log() -> None:
+    assert all(char.isprintable() or char == "\n" for char in WHOLE)
+
+
+def test_of_many_tool_uses_in_a_second_a_few_are_shown_and_the_rest_is_counted(utc: None) -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    for number in range(1000):
+        plain.said(TASK, agent.ToolUse(name="Read", summary=f"file-{number}"))
+    plain.tick()
+    assert len(stream.getvalue().splitlines()) == PER_SECOND
+
+    clock.at += 1
+    plain.tick()
+    assert stream.getvalue().endswith("12:00:01 … and 995 more, in the log\n")
+    plain.said(TASK, agent.ToolUse(name="Read", summary="after"))
+    plain.close()
+    assert stream.getvalue().endswith("12:00:01 t-000001   Read: after\n")
+
+
+def test_what_was_left_out_is_owned_up_to_at_the_end() -> None:
+    stream = io.StringIO()
+    plain, _ = a_plain(stream)
+    for _ in range(7):
+        plain.said(TASK, agent.ToolUse(name="Read"))
+    plain.close()
+
+    assert stream.getvalue().endswith("… and 2 more, in the log\n")
+
+
+def test_a_flood_of_text_is_not_shown_and_not_kept() -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    word, piece = agent.Text(text="word"), agent.Text(text="word", partial=True)
+    for number in range(500_000):
+        clock.at = START + number / 10_000
+        plain.said(TASK, word)
+        plain.said(TASK, piece)
+
+    assert stream.getvalue() == ""
+
+
+def test_a_title_of_a_megabyte_makes_one_short_line() -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    teller = Teller()
+    teller.session(TASK, "long " * 200_000)
+    teller.says(TASK, agent.ToolUse(name="Bash", summary="x\ny" * 500_000))
+    teller.event(events.Warned(message="w" * 1_000_000))
+    play(teller.scenes, plain, clock)
+
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 3
+    assert max(map(len, lines)) < 500
+
+
+def test_a_reader_that_goes_away_stops_nothing() -> None:
+    reading, writing = os.pipe()
+    stream = os.fdopen(writing, "w", encoding="utf-8")
+    os.close(reading)
+    clock = FrozenClock()
+    plain = Plain(stream, clock, a_board())
+
+    play(the_story(), plain, clock)
+    plain.close()
+
+    # The descriptor leads nowhere now, so that the flush at Python's exit cannot fail either.
+    stream.close()
+
+
+def test_a_stream_that_is_closed_stops_nothing() -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    stream.close()
+
+    play(the_story(), plain, clock)
+    plain.close()
+
+
+def test_a_terminal_without_unicode_gets_question_marks_and_no_crash() -> None:
+    raw = io.BytesIO()
+    clock = FrozenClock()
+    plain = Plain(io.TextIOWrapper(raw, encoding="latin-1"), clock, a_board())
+
+    play(the_story(), plain, clock)
+
+    assert b"? t-4f2a01 Read the search index from disk (20s, $0.21)" in raw.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (
+            events.BaselineTaken(run_id="r", red=("test",), green=()),  # type: ignore[arg-type]
+            "red before the work: gates that fail: test",
+        ),
+        (events.ControlSent(word="pause"), "pause asked for"),
+        (
+            events.GateEnded(task_id=TASK, name="test", passed=False, code=None, duration_s=600),
+            "t-000001 gate test failed (out of time, 10m 00s)",
+        ),
+        (
+            events.SessionEnded(
+                session_id="s",  # type: ignore[arg-type]
+                task_id=TASK,
+                ended="timed_out",
+                duration_s=2700,
+                swept=2,
+            ),
+            "t-000001 session ended: timed out "
+            "(45m 00s, cost unknown, 2 processes left behind and ended)",
+        ),
+    ],
+)
+def test_single_events_in_words(utc: None, event: events.Event, line: str) -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    teller = Teller()
+    teller.event(event, after=0.0)
+    play(teller.scenes, plain, clock)
+
+    assert stream.getvalue() == f"12:00:00 {line}\n"
+
+
+def test_a_run_without_a_readable_time_is_still_told() -> None:
+    stream = io.StringIO()
+    plain, _ = a_plain(stream)
+    ended = events.RunEnded(run_id="r", outcome=Outcome.PAUSED, exit_code=6)  # type: ignore[arg-type]
+    plain.event(events.Recorded(seq=1, time="", run_id=None, event=events.Warned(message="so")))
+    plain.event(events.Recorded(seq=2, time="", run_id=None, event=ended))
+
+    assert stream.getvalue().startswith("--:--:-- warning: so\n\npaused\n")
