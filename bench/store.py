@@ -7,6 +7,8 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
 
 from ralph.adapters.store.sqlite import SqliteStore
 from ralph.core.ids import TaskId, WorkerId
@@ -15,12 +17,19 @@ from ralph.core.target import Everything
 from ralph.core.task import Draft
 from ralph.core.transitions import Accepted
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
+SIZES = (1_000, 10_000, 100_000)
+ROUNDS = 80
 IMPORTED = 100_000
 PROCESSES = 8
 SECONDS = 4.0
-LADDERS = (1_000, 10_000, 50_000)
+LADDERS = (300, 3_000, 30_000)
 FAN_OUT = 8
+
+NEXT_MS = 0.05
+FLAT = 2.0
+IMPORT_S = 15.0
+PAIRS_PER_S = 3_000
+TIP_MS = 2.0
 
 Report = Callable[..., None]
 
@@ -45,6 +54,142 @@ def run(report: Report) -> None:
         _ladders(folder, report)
 
 
+def _open(path: str, *, relaxed: bool = True) -> SqliteStore:
+    return SqliteStore.open(path, RealClock(), relaxed=relaxed)
+
+
+def _took_ms(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1000
+
+
+# One process, growing graphs
+
+
+def _by_size(folder: str, report: Report) -> None:
+    """The next task, a claim and a completion, among more and more tasks."""
+    costs: dict[str, list[float]] = {}
+    for size in SIZES:
+        path = os.path.join(folder, f"{size}.db")
+        _grow(path, size, report)
+        for name, ms in _measure(path).items():
+            costs.setdefault(name, []).append(ms)
+            bar = NEXT_MS if name == "next" else None
+            report(f"{name} among {size:,} tasks", ms, "ms", bar, ok=bar is None or ms <= bar)
+    for name, ms in costs.items():
+        ratio = ms[-1] / ms[0]
+        told = f"{name} among {SIZES[-1]:,} against {SIZES[0]:,}"
+        report(told, ratio, "times", FLAT, ok=ratio <= FLAT)
+
+
+def _grow(path: str, size: int, report: Report) -> None:
+    store = _open(path)
+    drafts = a_forest(size)
+    while piece := list(islice(drafts, IMPORTED)):
+        ms = _took_ms(lambda piece=piece: store.add_many(piece))
+        if size == IMPORTED:
+            edges = sum(len(draft.blocked_by) for draft in piece)
+            told = f"import of {size:,} tasks and {edges:,} edges"
+            report(told, ms / 1000, "s", IMPORT_S, ok=ms <= IMPORT_S * 1000)
+    store.close()
+
+
+def _measure(path: str) -> dict[str, float]:
+    """Medians: what else the machine does should not count."""
+    store = _open(path)
+    times: dict[str, list[float]] = {"next": [], "claim": [], "complete": []}
+    for _ in range(ROUNDS):
+        times["next"].append(_took_ms(lambda: store.next_ready(Everything(), Schedule.PRIORITY)))
+        began = time.perf_counter()
+        claim = store.claim(WorkerId("bench"), None, Everything(), Schedule.PRIORITY)
+        claimed = time.perf_counter()
+        assert claim is not None
+        store.settle(claim, Accepted(), message="done", fail_fast=False)
+        times["claim"].append((claimed - began) * 1000)
+        times["complete"].append((time.perf_counter() - claimed) * 1000)
+    store.close()
+    return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+# Eight processes, one database
+
+
+def _by_eight(folder: str, report: Report) -> None:
+    """Claim and complete as fast as they can."""
+    path = os.path.join(folder, f"{IMPORTED}.db")
+    for relaxed, bar in ((True, PAIRS_PER_S), (False, None)):
+        per_s, twice = _hammer(path, relaxed=relaxed)
+        how = "relaxed" if relaxed else "durable"
+        told = f"claims and completions by {PROCESSES} processes, {how}"
+        report(told, per_s, "per s", bar, ok=bar is None or per_s >= bar)
+        report(f"of these claimed twice, {how}", twice, "tasks", 0, ok=twice == 0)
+
+
+def _hammer(path: str, *, relaxed: bool) -> tuple[float, int]:
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(PROCESSES)
+    answers: multiprocessing.Queue[tuple[float, list[TaskId]]] = context.Queue()
+    workers = [
+        context.Process(target=_work, args=(path, relaxed, number, start, answers))
+        for number in range(PROCESSES)
+    ]
+    for worker in workers:
+        worker.start()
+    found = [answers.get(timeout=120) for _ in workers]
+    for worker in workers:
+        worker.join()
+    done = [task for _, tasks in found for task in tasks]
+    return sum(len(tasks) / seconds for seconds, tasks in found), len(done) - len(set(done))
+
+
+def _work(path: str, relaxed: bool, number: int, start: Any, answers: Any) -> None:  # noqa: FBT001
+    store = _open(path, relaxed=relaxed)
+    me = WorkerId(f"agent-{number:08x}")
+    done = []
+    start.wait()
+    began = time.monotonic()
+    while (elapsed := time.monotonic() - began) < SECONDS:
+        claim = store.claim(me, None, Everything(), Schedule.PRIORITY)
+        if claim is None:
+            break
+        store.settle(claim, Accepted(), message="done", fail_fast=False)
+        done.append(claim.task.id)
+    answers.put((elapsed, done))
+    store.close()
+
+
+# Edges
+
+
+def _ladders(folder: str, report: Report) -> None:
+    """Adding an edge where the graph is nearly at its end, and where half of it is on each side."""
+    tips = []
+    for rungs in LADDERS:
+        store = _open(os.path.join(folder, f"ladder-{rungs}.db"))
+        store.add_many(a_ladder(rungs))
+        tips.append(statistics.median(_link_ms(store, rungs - 1 - back) for back in range(9)))
+        report(
+            f"edge at the tip of {rungs:,} diamonds", tips[-1], "ms", TIP_MS, ok=tips[-1] <= TIP_MS
+        )
+        report(
+            f"edge in the middle of {rungs:,} diamonds",
+            _link_ms(store, rungs // 2),
+            "ms",
+            None,
+            ok=True,
+        )
+        store.close()
+    ratio = tips[-1] / tips[0]
+    told = f"edge at the tip of {LADDERS[-1]:,} against {LADDERS[0]:,}"
+    report(told, ratio, "times", FLAT, ok=ratio <= FLAT)
+
+
+def _link_ms(store: SqliteStore, rung: int) -> float:
+    left, right = _sides(rung)
+    return _took_ms(lambda: store.link(left, right))
+
+
 # Graphs
 
 
@@ -55,14 +200,16 @@ def a_forest(count: int, edges_each: float = 2.0) -> Iterator[Draft]:
     leaves = _leaves_in_order(count)
     place = {leaf: number for number, leaf in enumerate(leaves)}
     share = edges_each * count / len(leaves)
-    for number in range(count):
+    # Whoever is named comes before, so that a large forest can be added in pieces.
+    for number in (*range(count - len(leaves)), *leaves):
+        blockers = set(_blockers(dice, number, leaves, place, share))
         yield Draft(
             id=_name(number),
             title=f"task {number}",
             description="what is to be done, in a sentence or two " * 4,
             parent_id=_name((number - 1) // FAN_OUT) if number else None,
             priority=dice.randrange(4),
-            blocked_by=tuple({_name(one) for one in _blockers(dice, number, leaves, place, share)}),
+            blocked_by=tuple(_name(one) for one in blockers),
         )
 
 
@@ -90,18 +237,18 @@ def _blockers(
 
 
 def a_ladder(rungs: int) -> list[Draft]:
-    """Diamonds in a row: one, two beside each other, one, and so on. Each has two ways to the
-    next, so there are more paths than anybody could walk."""
+    """Diamonds in a row: a top, two sides, the next top. Two ways through each of them make more
+    paths than anybody could walk."""
     drafts = []
-    for number in range(rungs):
-        top = f"t-{number:06x}0"
-        sides = (TaskId(f"{top}l"), TaskId(f"{top}r"))
-        before = (TaskId(f"t-{number - 1:06x}0l"), TaskId(f"t-{number - 1:06x}0r"))
-        drafts.append(
-            Draft(id=TaskId(top), title="top", blocked_by=before if number else ())
-        )
-        drafts += [Draft(id=side, title="side", blocked_by=(TaskId(top),)) for side in sides]
+    for rung in range(rungs):
+        top = TaskId(f"t-{rung:06x}0")
+        drafts.append(Draft(id=top, title="top", blocked_by=_sides(rung - 1) if rung else ()))
+        drafts += [Draft(id=side, title="side", blocked_by=(top,)) for side in _sides(rung)]
     return drafts
+
+
+def _sides(rung: int) -> tuple[TaskId, TaskId]:
+    return TaskId(f"t-{rung:06x}1"), TaskId(f"t-{rung:06x}2")
 
 
 def _name(number: int) -> TaskId:

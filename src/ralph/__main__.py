@@ -31,5 +31,26 @@ def _say(text: str) -> int:
     return 0
 
 
+def start() -> None:
+    """Run the command that was typed, and end the process.
+
+    Python would now take apart every module in good order, which takes longer than `ralph status`
+    itself. Everything that matters is closed and flushed by then.
+    """
+    code = main()
+    import atexit
+    import os
+
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            # It was reported when it was written, as far as that was possible.
+            pass
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    start()

@@ -178,7 +178,14 @@ def _settings(project: Project, target: "Target", clock: "Clock") -> "Settings":
         ),
         commit=config.git.commit,
         fail_fast=config.execution.fail_fast,
+        sandbox="off" if config.sandbox.mode == "off" else "none",
+        max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
     )
+
+
+def _flag(project: Project, key: str, value: int) -> int | None:
+    """The value if it was given on the command line; else each task has its own."""
+    return value if project.loaded.source(key).kind == "flag" else None
 
 
 def honest_gates(project: Project) -> "tuple[Gate, ...]":

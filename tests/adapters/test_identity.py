@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -28,8 +29,6 @@ from ralph.adapters.executor.identity import is_alive
 from ralph.ports.store import Owner
 print(is_alive(msgspec.json.decode(sys.argv[1], type=Owner)))
 """
-    import msgspec
-
     me = msgspec.json.encode(this_process()).decode()
     done = subprocess.run((sys.executable, "-c", code, me), stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"True\n"
@@ -41,6 +40,7 @@ def test_a_process_that_has_ended_is_dead() -> None:
     assert is_alive(replace(this_process(), pid=gone.pid)) is False
 
 
+@linux
 def test_a_process_that_waits_to_be_buried_is_dead() -> None:
     with subprocess.Popen(("true",), stdout=subprocess.PIPE) as ended:
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)

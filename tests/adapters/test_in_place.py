@@ -249,6 +249,20 @@ def test_line_endings_that_git_would_refuse_are_kept(
     assert (hands.top / "mixed").read_bytes() == b"one\r\ntwo\n"
 
 
+def test_a_file_changed_within_the_clocks_tick_is_seen(hands: Hands, workspace: InPlace) -> None:
+    """Same size, same time: git then trusts the index less, by the time of the index itself."""
+    hands.git("config", "core.trustctime", "false")
+    then = (hands.top / ".git").stat().st_mtime_ns - 3600 * 10**9
+    hands.write("README.md", "one")
+    os.utime(hands.top / "README.md", ns=(then, then))
+    hands.git("add", "README.md")
+    hands.write("README.md", "two")
+    os.utime(hands.top / "README.md", ns=(then, then))
+    os.utime(hands.top / ".git/index", ns=(then, then))
+    saved = workspace.save(REF, "Kept aside\n")
+    assert hands.git("show", f"{saved}:README.md") == "two"
+
+
 # -- merges
 
 

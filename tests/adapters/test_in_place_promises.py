@@ -19,7 +19,7 @@ from ralph.testing.workspace_contract import PROJECT, Hands, a_project
 PATHS = st.sampled_from(
     [*PROJECT, "new", "src", "src/app.py/under", "deep", "deep/er", "é\n \udcff", "x.log"]
 )
-CONTENTS = st.sampled_from([b"", b"one\n", b"two\r\n", b"\x00\xff", PROJECT["README.md"]])
+CONTENTS = st.sampled_from([b"", b"one\n", b"two\n", b"two\r\n", b"\x00\xff", PROJECT["README.md"]])
 
 WRITE = st.tuples(st.just("write"), PATHS, CONTENTS)
 EXECUTABLE = st.tuples(st.just("executable"), PATHS, CONTENTS)

@@ -2,7 +2,9 @@
 
 import fcntl
 import os
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,6 @@ from ralph.testing.workspace_contract import Hands, a_project
 
 NOBODY = frozenset[str]()
 REF = "refs/ralph/t-abc123/1"
-MOST_COMMANDS = 40
 
 
 class Killed(BaseException):
@@ -120,33 +121,47 @@ def a_sessions_work(hands: Hands) -> None:
     hands.remove("src/old name.py")
 
 
-@pytest.mark.parametrize("number", range(1, MOST_COMMANDS))
+def until_it_survives(hands: Hands, act: Callable[[InPlace], object]) -> Iterator[Hands]:
+    """Copies of the checkout, in each of which `act` was killed one command later."""
+    for number in count(1):
+        copy = Hands(f"{hands.top}-{number}")
+        shutil.copytree(hands.top, copy.top, symlinks=True)
+        executor = Watched()
+        workspace = InPlace(executor, str(copy.top))
+        killed_before(executor, number)
+        try:
+            act(workspace)
+        except Killed:
+            assert not (copy.top / ".git/index.lock").exists()
+            assert list((copy.top / ".git/ralph").glob("*")) == []
+            yield copy
+        else:
+            return
+
+
 def test_a_commit_cut_short_anywhere_is_made_once_afterwards(
-    hands: Hands, executor: Watched, workspace: InPlace, number: int
+    hands: Hands, workspace: InPlace
 ) -> None:
     a_persons_mess(hands)
     since, staged = workspace.snapshot(), hands.git("ls-files", "-s", "README.md")
     a_sessions_work(hands)
     upto, files = workspace.snapshot(), hands.files()
-    killed_before(executor, number)
-    try:
-        workspace.commit(since, upto, "Work\n", NOBODY)
-    except Killed:
-        pass
-    else:
-        pytest.skip(f"a commit takes {len(executor.commands)} commands")
-    again = InPlace(Processes(SystemClock()), str(hands.top))
-    again.commit(since, upto, "Work\n", NOBODY)
-    assert hands.git("rev-list", "--count", "HEAD").strip() == "2"
-    assert again.snapshot().dirty == ("README.md", "notes")
-    assert hands.git("diff", "--cached", "--name-only").split() == ["README.md"]
-    assert hands.git("ls-files", "-s", "README.md") == staged
-    assert hands.files() == files
+
+    def commit(there: InPlace) -> None:
+        there.commit(since, upto, "Work\n", NOBODY)
+
+    for copy in until_it_survives(hands, commit):
+        again = InPlace(Processes(SystemClock()), str(copy.top))
+        commit(again)
+        assert copy.git("rev-list", "--count", "HEAD").strip() == "2"
+        assert again.snapshot().dirty == ("README.md", "notes")
+        assert copy.git("diff", "--cached", "--name-only").split() == ["README.md"]
+        assert copy.git("ls-files", "-s", "README.md") == staged
+        assert copy.files() == files
 
 
-@pytest.mark.parametrize("number", range(1, MOST_COMMANDS))
 def test_a_way_back_cut_short_anywhere_is_gone_to_its_end_afterwards(
-    hands: Hands, executor: Watched, workspace: InPlace, number: int
+    hands: Hands, workspace: InPlace
 ) -> None:
     a_persons_mess(hands)
     to, before = workspace.snapshot(), hands.state()
@@ -156,31 +171,9 @@ def test_a_way_back_cut_short_anywhere_is_gone_to_its_end_afterwards(
     hands.write(".gitignore", "built\n")
     hands.write("built", "only ignored by the session")
     hands.write("README.md", "spoiled")
-    killed_before(executor, number)
-    try:
-        workspace.restore(to)
-    except Killed:
-        pass
-    else:
-        pytest.skip(f"a way back takes {len(executor.commands)} commands")
-    InPlace(Processes(SystemClock()), str(hands.top)).restore(to)
-    assert hands.state() == before
-
-
-def test_nothing_of_ours_is_left_in_the_git_directory(
-    hands: Hands, executor: Watched, workspace: InPlace
-) -> None:
-    since = workspace.snapshot()
-    a_sessions_work(hands)
-    upto = workspace.snapshot()
-    for number in range(1, 12):
-        killed_before(executor, number)
-        with pytest.raises(Killed):
-            workspace.restore(since)
-        executor.before = lambda _: None
-        workspace.restore(upto)
-    assert not (hands.top / ".git/index.lock").exists()
-    assert list((hands.top / ".git/ralph").iterdir()) == []
+    for copy in until_it_survives(hands, lambda there: there.restore(to)):
+        InPlace(Processes(SystemClock()), str(copy.top)).restore(to)
+        assert copy.state() == before
 
 
 def test_what_a_killed_ralph_left_there_is_swept(hands: Hands, workspace: InPlace) -> None:
@@ -188,7 +181,7 @@ def test_what_a_killed_ralph_left_there_is_swept(hands: Hands, workspace: InPlac
     folder.mkdir()
     for name, age in (("index-old", 10_000.0), ("index-in-use", 0.0)):
         (folder / name).write_bytes(b"")
-        now = SystemClock().now().timestamp()
+        now = SystemClock().now()
         os.utime(folder / name, (now - age, now - age))
     hands.write("new", "new")
     workspace.snapshot()
@@ -198,21 +191,17 @@ def test_what_a_killed_ralph_left_there_is_swept(hands: Hands, workspace: InPlac
 # -- locks
 
 
-@pytest.mark.parametrize("what", ["commit", "restore"])
-def test_somebodys_index_lock_is_named_and_left_alone(
-    hands: Hands, workspace: InPlace, what: str
-) -> None:
+def test_somebodys_index_lock_is_named_and_left_alone(hands: Hands, workspace: InPlace) -> None:
     since = workspace.snapshot()
     hands.write("new", "new")
     lock = hands.top / ".git/index.lock"
     lock.write_bytes(b"")
     upto, before = workspace.snapshot(), hands.state()
     with pytest.raises(Busy, match=r"project/\.git/index\.lock exists") as caught:
-        if what == "commit":
-            workspace.commit(since, upto, "Work", NOBODY)
-        else:
-            workspace.restore(since)
+        workspace.commit(since, upto, "Work", NOBODY)
     assert "remove that file" in caught.value.hint
+    with pytest.raises(Busy, match=r"project/\.git/index\.lock exists"):
+        workspace.restore(since)
     assert lock.exists()
     assert hands.state() == before
 

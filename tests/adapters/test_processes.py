@@ -49,6 +49,14 @@ def test_a_child_killed_by_a_signal_has_a_negative_code(bench: Bench) -> None:
     assert (exit_.code, exit_.stop) == (-signal.SIGKILL, None)
 
 
+def test_a_parent_that_ignored_the_end_of_children_does_not_spoil_the_code(bench: Bench) -> None:
+    old = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert bench.run(shell("exit 3")).code == 3
+    finally:
+        signal.signal(signal.SIGCHLD, old)
+
+
 def test_a_long_prompt_goes_in_while_output_comes_out(bench: Bench) -> None:
     prompt = b"a line of the prompt\n" * 250_000
     ear = Ear()
@@ -223,6 +231,14 @@ class TestLogTrouble:
         assert exit_.stderr == ""
         assert ear.heard == b"one\ntwo\n"
         assert bench.log.read_bytes() == b"one\ntwo\n"
+
+    def test_a_link_in_its_place_is_not_followed(self, bench: Bench) -> None:
+        victim = bench.folder / "victim"
+        victim.write_text("mine")
+        script = 'until [ -e "$1" ]; do :; done; ln -s "$2" "$1.x"; mv "$1.x" "$1"; echo one'
+        exit_ = bench.run(shell(script, str(bench.log), str(victim)))
+        assert victim.read_text() == "mine"
+        assert "is incomplete" in exit_.stderr
 
     def test_a_full_disk_is_noted_and_the_child_goes_on(self, bench: Bench) -> None:
         if not os.path.exists("/dev/full"):

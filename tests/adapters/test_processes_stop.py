@@ -1,12 +1,14 @@
 """Stopping a child: by the clock, by request, in order, and for certain."""
 
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from children import FOR_EVER, Bench, Ear, a_bench, lives, python, says, shell
 
+from ralph.adapters.executor.stopping import Stopping
 from ralph.adapters.executor.timers import Timers
 from ralph.core.ending import Stop
 from ralph.ports.executor import Timeouts
@@ -178,3 +180,17 @@ print("ready")
             exit_ = bench.run(shell("sleep 1000 & exit 0"), ear)
         assert ear.ticks > 1
         assert (exit_.code, exit_.stop) == (0, None)
+
+
+def test_after_the_last_signal_we_give_up(tmp_path: Path) -> None:
+    # As with a child that runs as another user: here a dead one, which no signal reaches.
+    child = subprocess.Popen(("true",), start_new_session=True, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.read()
+    stopping = Stopping(child.pid, 1.0, 0.0)
+    for now in (0.0, 0.5, 1.0, 2.0):
+        stopping.step(now)
+        assert not stopping.given_up
+    stopping.step(3.0)
+    assert stopping.given_up
+    child.communicate()

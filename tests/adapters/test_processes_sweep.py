@@ -112,12 +112,14 @@ class TestLeftovers:
         bench.run(shell("sleep 1000 >/dev/null 2>&1 & kill -STOP $!; echo $!"), ear)
         assert not lives(int(ear.heard))
 
+    @linux
     def test_a_whole_family_is_ended(self, bench: Bench) -> None:
         ear = Ear()
         script = "setsid sh -c 'sleep 1000 & sleep 1000 & wait' >/dev/null 2>&1 &"
         exit_ = bench.run(shell(script + " while [ $(pgrep -c -s $!) -lt 3 ]; do :; done"), ear)
         assert exit_.swept == 3
 
+    @linux
     def test_a_tool_in_a_session_of_its_own_goes_with_a_stopped_agent(self, bench: Bench) -> None:
         ear = Ear(stop_when=says(b"\n"))
         exit_ = bench.run(shell("setsid sleep 1000 & echo $!; wait"), ear)
@@ -176,6 +178,7 @@ class TestBystanders:
             assert exit_.swept == 1
             assert others[0].poll() is None
 
+    @linux
     def test_a_bystander_keeps_its_exit_code(self, bench: Bench) -> None:
         other = subprocess.Popen(shell("exit 3"))
         os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)

@@ -237,7 +237,7 @@ def test_a_full_disk_is_said(argv: list[str], ralph: Cli) -> None:
             check=False,
         )
     assert done.returncode == 73
-    assert done.stderr == "ralph: cannot write to standard output: no space left on device\n"
+    assert done.stderr == "ralph: cannot write: no space left on device\n"
 
 
 @pytest.mark.parametrize("argv", [["--version"], ["--help"], ["status"], ["task", "list"]])

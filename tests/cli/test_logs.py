@@ -115,7 +115,7 @@ def test_following_a_run_to_its_end(ralph: Cli) -> None:
         assert follower.follow(running.store.last_seq()) == 0
         shown = ralph.capsys.readouterr().out
     assert "hello \u241b[1m\nhalf\n" in shown
-    assert shown.index("hello") < shown.index("rejected")
+    assert shown.index("half") < shown.index("session finished")
     assert next(steps, None) is None
 
 
@@ -134,6 +134,10 @@ def test_following_a_task_until_it_is_settled(ralph: Cli) -> None:
 def test_following_ends_when_the_run_was_killed(ralph: Cli) -> None:
     with a_run(ralph, alive=False) as running:
         assert ralph("logs", running.run, "-f").code == 0
+
+
+def test_json_does_not_follow(ralph: Cli) -> None:
+    assert_one_line(ralph("logs", "-f", "--json", code=64), hint=True)
 
 
 def test_following_a_settled_task_ends_at_once(ralph: Cli) -> None:

@@ -112,7 +112,8 @@ MOST_CHECKS = 3
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash itself is the judge")
-@settings(max_examples=120, deadline=None)
+# The same examples each time: whoever runs all the tests is not looking for rare shells.
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(COMMANDS)
 def test_bash_agrees(pattern: str) -> None:
     """Run with every combination of results of its checks it fails once, or it is refused."""

@@ -1,5 +1,7 @@
 """From the words on the command line to one command, and from what went wrong to an exit code."""
 
+import errno
+import gc
 import sys
 
 from ralph.cli.commands import COMMANDS, GROUPS, load
@@ -8,6 +10,10 @@ from ralph.core.errors import CannotWrite, Missing, RalphError, UsageError
 BUG = 70
 """EX_SOFTWARE."""
 INTERRUPTED = 130
+GARBAGE = 50_000
+"""How many new objects make it worth looking for garbage."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""A full disk is not a bug."""
 WITH_VALUE = ("-C", "--color")
 """Options of every command that take a value."""
 
@@ -16,6 +22,8 @@ def dispatch(argv: list[str]) -> int:
     """Run one command; whatever happens becomes an exit code."""
     from ralph.cli import streams
 
+    # Importing makes many objects and no garbage; looking for it takes a tenth of the time.
+    gc.set_threshold(GARBAGE)
     streams.prepare()
     try:
         code = _run(argv)
@@ -163,6 +171,9 @@ def _failed(error: Exception, *, debug: bool) -> int:
         import traceback
 
         traceback.print_exception(error)
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        streams.nobody_reads()
+        error = CannotWrite(streams.trouble(error))
     if isinstance(error, RalphError):
         complain(one_line(str(error)), one_line(error.hint))
         code = error.exit_code

@@ -49,7 +49,13 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
     from ralph.cli.story import find_story
+    from ralph.core.errors import UsageError
 
+    if args.json and args.follow:
+        raise UsageError(
+            "--json and --follow do not go together",
+            hint="ralph run --json prints events as they happen",
+        )
     project = the_project()
     with the_store(project) as store:
         after = store.last_seq() if args.follow else 0

@@ -1,11 +1,8 @@
 """The arguments of one command, and what every command has in common."""
 
-from argparse import (
-    ArgumentParser,
-    ArgumentTypeError,
-    Namespace,
-    RawDescriptionHelpFormatter,
-)
+import argparse
+import os
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -15,6 +12,28 @@ if TYPE_CHECKING:
     from ralph.cli.commands import Command
 
 LARGEST: Final = 2**31 - 1
+WIDEST: Final = 98
+
+# Every sentence is looked up in the catalogues of gettext otherwise, which takes longer than to
+# parse a command line, and would mix languages.
+argparse._ = str  # type: ignore[attr-defined]
+
+
+class Formatter(RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, up to a limit.
+
+    Left to itself, argparse asks `shutil` for the width whenever an argument is added.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns(), max_help_position=28)
+
+
+def _columns() -> int:
+    try:
+        return max(40, min(WIDEST, os.get_terminal_size(1).columns - 2))
+    except OSError:
+        return WIDEST
 
 
 class Parser(ArgumentParser):
@@ -67,7 +86,7 @@ def _bare(name: str, command: "Command") -> Parser:
         prog=f"ralph {name}",
         description=(command.__doc__ or "").strip(),
         epilog=f"examples:\n{examples}",
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
         add_help=False,
     )

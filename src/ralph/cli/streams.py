@@ -27,7 +27,7 @@ def flush() -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise CannotWrite(_trouble(error)) from error
+        raise CannotWrite(trouble(error)) from error
 
 
 def nobody_reads() -> int:
@@ -41,12 +41,14 @@ def cannot_say(error: OSError) -> int:
     _discard()
     if isinstance(error, BrokenPipeError):
         return BROKEN_PIPE
-    print(f"ralph: {_trouble(error)}", file=sys.stderr)
+    print(f"ralph: {trouble(error)}", file=sys.stderr)
     return CannotWrite.exit_code
 
 
-def _trouble(error: OSError) -> str:
-    return f"cannot write to standard output: {(error.strerror or str(error)).lower()}"
+def trouble(error: OSError) -> str:
+    """Why something cannot be written, in words."""
+    where = f" {error.filename}" if error.filename else ""
+    return f"cannot write{where}: {(error.strerror or str(error)).lower()}"
 
 
 def _discard() -> None:

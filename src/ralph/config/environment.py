@@ -1,10 +1,10 @@
 """Settings from the environment: `RALPH_<SECTION>_<KEY>` and a few short names."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ralph.config.settings import SECTIONS
 from ralph.config.sources import Layer, Source, nearest
+from ralph.config.text_values import from_text, truth
 
 SHORT = {
     "RALPH_AGENT": "agent.name",
@@ -20,48 +20,51 @@ INTERNAL = frozenset(
         "RALPH_SOCKET", "RALPH_TOKEN", "RALPH_ATTEMPT", "RALPH_ITERATION", "RALPH_TOTAL",
     }
 )  # fmt: skip
+"""Between Ralph and its sessions; no settings."""
+TABLES = frozenset({"gates.commands", "models.tiers", "sandbox.rules"})
+"""Too rich for a variable; a single gate fits in `RALPH_GATES_<NAME>`."""
 
 
 def read_environment(environ: Mapping[str, str]) -> Layer:
     """What the variables say; unknown ones that begin with `RALPH_` are warnings."""
-    values: dict[str, tuple[Any, Source]] = {}
-    warnings: list[str] = []
-    if environ.get("NO_COMMIT", "").lower() in ("1", "true", "yes"):
-        values["git.commit"] = ("none", Source("environment", "NO_COMMIT"))
+    layer = Layer({}, [], {})
     for name, text in environ.items():
-        if name in INTERNAL or not (name.startswith("RALPH_") or name in SHORT):
+        if not (name.startswith("RALPH_") or name in SHORT or name == "NO_COMMIT"):
             continue
+        # An empty variable is how a shell says "not set" for one command.
+        if name in INTERNAL or not text:
+            continue
+        source = Source("environment", name)
         key = SHORT.get(name) or _long(name)
-        if key is None:
-            hint = nearest(name, [*SHORT, *_all_long()])
-            warnings.append(f"unknown variable {name}{hint}")
-        elif text:
-            values[key] = (_value(key, text), Source("environment", name))
-    return Layer(values, warnings)
+        if name == "NO_COMMIT":
+            if truth(text) is not False:
+                layer.values["git.commit"] = ("none" if truth(text) else text, source)
+        elif key is None:
+            layer.warnings.append(f"${name} is no setting{nearest(name, _all_names())}")
+        elif key.startswith("gates.") and key != "gates.min_coverage":
+            gates, _ = layer.values.get("gates.commands", ({}, source))
+            layer.values["gates.commands"] = ({**gates, key.removeprefix("gates."): text}, source)
+            layer.parts[key] = source
+        else:
+            layer.values[key] = (from_text(key, text), source)
+    return layer
 
 
 def _long(name: str) -> str | None:
-    section, _, key = name.removeprefix("RALPH_").lower().partition("_")
-    known = SECTIONS.get(section)
-    return f"{section}.{key}" if known and key in known.__struct_fields__ else None
+    section, _, field = name.removeprefix("RALPH_").lower().partition("_")
+    key = f"{section}.{field}"
+    if section not in SECTIONS or key in TABLES or not field:
+        return None
+    return key if section == "gates" or field in SECTIONS[section].__struct_fields__ else None
 
 
-def _all_long() -> list[str]:
-    return [
-        f"RALPH_{section}_{key}".upper()
-        for section, type_ in SECTIONS.items()
-        for key in type_.__struct_fields__
+def _all_names() -> list[str]:
+    keys = [
+        f"{section}.{field}"
+        for section, kind in SECTIONS.items()
+        for field in kind.__struct_fields__
     ]
-
-
-def _value(key: str, text: str) -> object:
-    """Lists are separated by commas; the rest is converted with everything else."""
-    section, _, field = key.partition(".")
-    kind = SECTIONS[section].__annotations__[field]
-    if kind == tuple[str, ...]:
-        return [part.strip() for part in text.split(",") if part.strip()]
-    if kind is bool:
-        return {"1": True, "yes": True, "on": True, "0": False, "no": False, "off": False}.get(
-            text.lower(), text
-        )
-    return text
+    return [
+        *SHORT,
+        *(f"RALPH_{key.replace('.', '_')}".upper() for key in keys if key not in TABLES),
+    ]

@@ -9,11 +9,15 @@ import msgspec
 from ralph.config.environment import read_environment
 from ralph.config.settings import SECTIONS, Config, Duration
 from ralph.config.shell_files import read_shell_files
-from ralph.config.sources import Source
+from ralph.config.sources import RANK, Layer, Source, Values
+from ralph.config.text_values import from_text, holds_zero, kind_of, truth
 from ralph.config.toml_file import NAME, find_root, read_toml
-from ralph.core.errors import BadConfig, Missing
+from ralph.core.duration import seconds
+from ralph.core.errors import Missing, UsageError
 
 DEFAULT = Source("default")
+IMPLIED = (("agent.command", "agent.name", "command"), ("models.model", "models.strategy", "fixed"))
+"""`AGENT_CMD=…` means that agent, and `--model …` that model, unless the same place says more."""
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,8 +26,10 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     config: Config
     sources: dict[str, Source]
-    """Of the settings that are not defaults, by `section.key`."""
+    """Of what is not default, by `section.key`; also of single gates, prices and the like."""
     warnings: tuple[str, ...] = ()
+    variables: dict[str, str] = {}
+    """All that `config.sh` says, also what is no setting (paths of the story pipeline)."""
 
     def source(self, key: str) -> Source:
         """Where a setting came from."""
@@ -34,56 +40,95 @@ def load(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
     """The configuration of the project around `start`."""
     root = find_root(start)
     if root is None:
-        raise Missing(f"no {NAME} here or above", hint="ralph init")
+        raise Missing(f"no {NAME} here or in any folder above", hint="ralph init")
+    shell, variables = read_shell_files(root)
+    if truth(environ.get("NO_COMMIT", "")) is False:
+        # The variable answers the one of the same name in the file.
+        shell.values.pop("git.commit", None)
     layers = (
-        read_shell_files(root),
+        shell,
         read_toml(os.path.join(root, NAME)),
         read_environment(environ),
+        _read_flags(flags),
     )
-    merged: dict[str, tuple[Any, Source]] = {}
+    merged: Values = {}
+    sources: dict[str, Source] = {}
     for layer in layers:
-        merged |= layer.values
-    merged |= {key: (value, Source("flag", key)) for key, value in flags.items()}
+        for key, (value, source) in layer.values.items():
+            merged[key] = (_joined(merged.get(key), value, source), source)
+        sources |= layer.parts
+    _imply(merged)
     return Loaded(
         root=root,
-        config=_convert(merged),
-        sources={key: source for key, (_, source) in merged.items()},
+        config=_convert(merged, sources),
+        sources={key: source for key, (_, source) in merged.items()} | sources,
         warnings=tuple(warning for layer in layers for warning in layer.warnings),
+        variables=variables,
     )
 
 
-def _convert(merged: Mapping[str, tuple[Any, Source]]) -> Config:
+def _read_flags(flags: Mapping[str, object]) -> Layer:
+    """What the command line sets; None is a flag that was not given."""
+    values: Values = {}
+    for key, value in flags.items():
+        section, _, field = key.partition(".")
+        if section not in SECTIONS or field not in SECTIONS[section].__struct_fields__:
+            raise UsageError(f"{key} is no setting", hint="ralph config show")
+        if value is not None:
+            meant = from_text(key, value) if isinstance(value, str) else value
+            values[key] = (list(meant) if isinstance(meant, tuple) else meant, Source("flag", key))
+    return Layer(values, [], {})
+
+
+def _joined(below: tuple[Any, Source] | None, value: Any, source: Source) -> Any:
+    """A higher layer wins; tables of free names (gates) are joined name by name."""
+    if below is None or not (isinstance(value, dict) and isinstance(below[0], dict)):
+        return value
+    if source.kind == "file":
+        # Gates run in the order of the file that people look at.
+        return {**value, **{key: old for key, old in below[0].items() if key not in value}}
+    return {**below[0], **value}
+
+
+def _imply(merged: Values) -> None:
+    for given, key, value in IMPLIED:
+        if given in merged and merged[given][0]:
+            source, other = merged[given][1], merged.get(key, ("", DEFAULT))[1]
+            if RANK[source.kind] > RANK[other.kind]:
+                merged[key] = (value, source)
+
+
+def _convert(merged: Values, parts: Mapping[str, Source]) -> Config:
     """Only what is set needs checking; the defaults are right."""
     tables: dict[str, dict[str, Any]] = {}
+    made: dict[str, Any] = {}
     for key, (value, source) in merged.items():
-        section, _, name = key.partition(".")
-        if name:
-            field = SECTIONS[section].__annotations__[name]
-            tables.setdefault(section, {})[name] = _checked(key, value, field, source)
-    made: dict[str, Any] = {name: SECTIONS[name](**table) for name, table in tables.items()}
-    if "prices" in merged:
-        value, source = merged["prices"]
-        made["prices"] = _checked("prices", value, Config.__annotations__["prices"], source)
-    return Config(**made)
+        section, _, field = key.partition(".")
+        if field:
+            good = _checked(key, value, kind_of(key), source, parts)
+            tables.setdefault(section, {})[field] = good
+        else:
+            made[key] = _checked(key, value, Config.__annotations__[key], source, parts)
+    made.update((section, SECTIONS[section](**table)) for section, table in tables.items())
+    config = Config(**made)
+    if config.models.strategy == "fixed" and not config.models.model:
+        from ralph.config.wrong_values import no_model
+
+        raise no_model(merged["models.strategy"][1])
+    return config
 
 
-def _checked(key: str, value: Any, kind: Any, source: Source) -> Any:
-    # Only variables are text that may mean a number or a truth.
-    strict = source.kind != "environment"
+def _checked(key: str, value: Any, kind: Any, source: Source, parts: Mapping[str, Source]) -> Any:
     try:
-        good = msgspec.convert(value, kind, strict=strict)
-        if kind == Duration:
-            _seconds(good)
-    except (msgspec.ValidationError, ValueError) as error:
-        said = str(error).replace("`", "").replace(" - at $", " at ").rstrip(" .")
-        raise BadConfig(
-            f"{source}: {key}: {said[:1].lower()}{said[1:]}",
-            hint=f"`ralph config show {key}` describes it",
-        ) from error
+        good = msgspec.convert(value, kind)
+        if kind is Duration:
+            seconds(good)
+        if holds_zero(value):
+            raise ValueError
+    except ValueError as error:
+        from ralph.config.wrong_values import wrong
+
+        raise wrong(key, value, kind, source, parts) from error
+    if key == "gates.commands":
+        return {name: command for name, command in good.items() if command.strip()}
     return good
-
-
-def _seconds(text: str) -> None:
-    from ralph.core.duration import seconds
-
-    seconds(text)

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
+# The database and the clocks hold what is far larger than anybody needs, but not any number.
+Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-Money = Annotated[float, msgspec.Meta(ge=0.0)]
+Money = Annotated[float, msgspec.Meta(ge=0.0, le=1_000_000_000.0)]
 Duration = Annotated[str, msgspec.Meta(title="duration")]
 """`30s`, `10m`, `8h`; empty is without limit."""
 
@@ -209,7 +210,7 @@ class Workspace(Section, frozen=True, kw_only=True):
 class Workers(Section, frozen=True, kw_only=True):
     """How many work at a time."""
 
-    count: Annotated[int, msgspec.Meta(ge=1)] = 1
+    count: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
     """Workers of a run."""
 
 

@@ -1,65 +1,80 @@
 """`config.sh`: the older way to configure, still understood."""
 
 import os
-from typing import Any
 
-from ralph.config.sources import Layer, Source
+from ralph.config.sources import Layer, Source, nearest
+from ralph.config.text_values import from_text, truth
+from ralph.config.toml_file import read_text
 from ralph.core.errors import BadConfig, UnusableData
 
 FILES = (os.path.join(".agents", "ralph", "config.sh"), os.path.join(".ralph", "config.sh"))
+"""Stories, then team: the second one wins."""
 
-WORDS = {
+SETTINGS = {
     "AGENT_CMD": "agent.command",
+    "PRD_AGENT_CMD": "agent.interactive",
     "MODEL": "models.model",
-}
-NUMBERS = {
+    "MAX_ITERATIONS": "execution.limit",
     "MAX_TEAMMATES": "workers.count",
     "MAX_CONSECUTIVE_FAILURES": "breaker.failures",
     "MIN_TEST_COVERAGE": "gates.min_coverage",
+    "MEMORIES_ENABLED": "memory.enabled",
 }
 GATES = ("TEST", "TYPECHECK", "LINT", "BUILD", "INTEGRATION", "E2E", "COVERAGE")
+"""In the order in which they run, whatever the order in the file."""
+OTHERS = frozenset(
+    {
+        "PRD_PATH", "PLAN_PATH", "PROGRESS_PATH", "GUARDRAILS_PATH", "ERRORS_LOG_PATH",
+        "ACTIVITY_LOG_PATH", "TMP_DIR", "RUNS_DIR", "AGENTS_PATH", "PROMPT_PLAN", "PROMPT_BUILD",
+        "STALE_SECONDS", "NO_COMMIT", "DEFAULT_AGENT",
+    }
+)  # fmt: skip
+"""Known, and no settings: the story pipeline reads them from `Loaded.variables`."""
 
 
-def read_shell_files(root: str) -> Layer:
-    """The settings of both files; variables that set nothing here are left to others."""
-    values: dict[str, tuple[Any, Source]] = {}
+def read_shell_files(root: str) -> tuple[Layer, dict[str, str]]:
+    """What both files set, and all their variables."""
+    layer = Layer({}, [], {})
+    variables: dict[str, str] = {}
     for name in FILES:
         path = os.path.join(root, name)
-        if os.path.isfile(path):
-            _read(path, values)
-    return Layer(values, [])
+        if os.path.lexists(path):
+            _read(path, layer, variables)
+    return layer, variables
 
 
-def _read(path: str, values: dict[str, tuple[Any, Source]]) -> None:
-    from ralph.documents.shell_variables import read_variables
+def _read(path: str, layer: Layer, variables: dict[str, str]) -> None:
+    from ralph.documents.shell_variables import read
 
+    text = read_text(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            variables = read_variables(file.read(), path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadConfig(f"{path} cannot be read: {error}") from error
+        found = read(text, path)
     except UnusableData as error:
         raise BadConfig(str(error), hint=error.hint) from error
-    gates: dict[str, str] = {}
-    for variable, (value, line) in variables.items():
-        source = Source("config.sh", path, line)
-        if variable in WORDS and value:
-            values[WORDS[variable]] = (value, source)
-        elif variable in NUMBERS and value:
-            values[NUMBERS[variable]] = (_number(value, variable, source), source)
-        elif variable == "NO_COMMIT" and value == "true":
-            values["git.commit"] = ("none", source)
-        elif variable == "MEMORIES_ENABLED":
-            values["memory.enabled"] = (value != "false", source)
+    variables.update((name, each.value) for name, each in found.items())
+    for name, (value, line) in found.items():
+        source = Source("config.sh", path, line, name)
+        if name == "NO_COMMIT" and value and truth(value) is not False:
+            layer.values["git.commit"] = ("none" if truth(value) else value, source)
+        elif name in SETTINGS and value:
+            layer.values[SETTINGS[name]] = (from_text(SETTINGS[name], value), source)
+        elif not _is_known(name):
+            known = [*SETTINGS, *OTHERS, *(f"GATE_{gate}" for gate in GATES)]
+            layer.warnings.append(f"{source}: {name} is no setting{nearest(name, known)}")
+    gates: dict[str, str] = layer.values.get("gates.commands", ({},))[0]
     for gate in GATES:
-        if (found := variables.get(f"GATE_{gate}")) is not None and found.value:
-            gates[gate.lower()] = found.value
-            values["gates.commands"] = (gates, Source("config.sh", path, found.line))
+        if command := found.get(f"GATE_{gate}"):
+            source = Source("config.sh", path, command.line, f"GATE_{gate}")
+            gates[gate.lower()] = command.value
+            layer.values["gates.commands"] = (gates, source)
+            layer.parts[f"gates.{gate.lower()}"] = source
 
 
-def _number(value: str, variable: str, source: Source) -> float | int:
-    try:
-        number = float(value)
-    except ValueError:
-        raise BadConfig(f"{source}: {variable} is {value!r}, not a number") from None
-    return int(number) if number.is_integer() else number
+def _is_known(name: str) -> bool:
+    return (
+        name in SETTINGS
+        or name in OTHERS
+        or name.removeprefix("GATE_") in GATES
+        # `agents.sh` is a file of its own, but nobody has to know that.
+        or (name.startswith("AGENT_") and name.endswith("_CMD"))
+    )

@@ -11,6 +11,8 @@ class Source(NamedTuple):
     name: str = ""
     """The file's path, the variable's or the flag's name."""
     line: int = 0
+    variable: str = ""
+    """What a `config.sh` calls the setting."""
 
     def __str__(self) -> str:
         match self.kind:
@@ -24,15 +26,25 @@ class Source(NamedTuple):
                 return f"{self.name}:{self.line}" if self.line else self.name
 
 
-class Layer(NamedTuple):
-    """Settings of one source: value and origin by `section.key`."""
+RANK = {"default": 0, "config.sh": 1, "file": 2, "environment": 3, "flag": 4}
+"""Which kind of source wins: the higher one."""
 
-    values: dict[str, tuple[Any, Source]]
+Values = dict[str, tuple[Any, Source]]
+"""What is set, as it was written, and where; by `section.key`."""
+
+
+class Layer(NamedTuple):
+    """What one source sets."""
+
+    values: Values
     warnings: list[str]
+    parts: dict[str, Source]
+    """Where each entry of a table with free names stands: `gates.test`, `models.claude.opus`."""
 
 
 def nearest(word: str, known: list[str]) -> str:
     """`; did you mean …?`, or nothing."""
+    # Only somebody who mistyped pays for this import.
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, n=1)

@@ -1,22 +1,30 @@
 """`.ralph.toml`: found walking up, read with file, line and key at hand."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ralph.config.settings import SECTIONS
+from ralph.config.settings import SECTIONS, Price, Rule
 from ralph.config.sources import Layer, Source, nearest
-from ralph.core.errors import BadConfig
+from ralph.core.errors import BadConfig, Missing
 
 NAME = ".ralph.toml"
 FREE = {"gates": "commands", "models": "tiers"}
 """Tables with names of a person's own, and the field that takes those."""
+RECORDS = {"prices": Price, "sandbox.rules": Rule}
+"""Tables of tables: what each entry holds."""
+
+At = Callable[..., Source]
 
 
 def find_root(start: str) -> str | None:
     """The nearest folder, from `start` upwards, with a `.ralph.toml`."""
-    folder = os.path.abspath(start)
-    while not os.path.exists(os.path.join(folder, NAME)):
+    try:
+        folder = os.path.abspath(start)
+    except FileNotFoundError:
+        raise Missing("the current folder does not exist any more", hint="cd to another") from None
+    # A link that leads nowhere counts too: reading it says what is wrong, walking on would not.
+    while not os.path.lexists(os.path.join(folder, NAME)):
         above = os.path.dirname(folder)
         if above == folder:
             return None
@@ -26,46 +34,56 @@ def find_root(start: str) -> str | None:
 
 def read_toml(path: str) -> Layer:
     """Every setting of the file; unknown ones are warnings."""
-    text = _read(path)
+    layer = Layer({}, [], {})
+    text = read_text(path)
+    # As `ralph init` leaves it, the file holds comments only: no need to load a parser for that.
+    if all(line.lstrip()[:1] in ("", "#") for line in text.split("\n")):
+        return layer
     tables = _parse(path, text)
-    values: dict[str, tuple[Any, Source]] = {}
-    warnings: list[str] = []
+    from ralph.config.toml_lines import line_numbers
+
+    lines = line_numbers(text)
+
+    def at(*keys: str) -> Source:
+        """Keys inside `{ … }` have no line of their own: then the line of what holds them."""
+        known = (
+            lines[keys[:length]] for length in range(len(keys), 0, -1) if keys[:length] in lines
+        )
+        return Source("file", path, next(known, 0))
+
     for section, table in tables.items():
-        line = line_of(text, section, "")
-        if section == "prices" and isinstance(table, dict):
-            values["prices"] = (table, Source("file", path, line))
-        elif section not in SECTIONS:
-            hint = nearest(section, [*SECTIONS, "prices"])
-            warnings.append(f"{path}:{line}: unknown section [{section}]{hint}")
+        if section != "prices" and section not in SECTIONS:
+            layer.warnings.append(f"{at(section)}: {_no_section(section, table)}")
         elif not isinstance(table, dict):
-            raise BadConfig(f"{path}:{line}: {section} must be a table: write [{section}]")
+            raise BadConfig(
+                f"{at(section)}: {section} is a section, not a setting",
+                hint=f"write [{section}] on a line of its own, and its settings below",
+            )
+        elif section == "prices":
+            _read_records("prices", table, layer, at)
         else:
-            found = _read_section(section, table, _places(path, text, section))
-            values |= found.values
-            warnings += found.warnings
-    return Layer(values, warnings)
+            _read_section(section, table, layer, at)
+    return layer
 
 
-def _places(path: str, text: str, section: str) -> Callable[[str], Source]:
-    return lambda key: Source("file", path, line_of(text, section, key))
-
-
-def _read_section(section: str, table: dict[str, Any], at: Callable[[str], Source]) -> Layer:
-    values: dict[str, tuple[Any, Source]] = {}
-    warnings: list[str] = []
+def _read_section(section: str, table: dict[str, Any], layer: Layer, at: At) -> None:
     known = SECTIONS[section].__struct_fields__
     own = FREE.get(section)
     for key, value in table.items():
-        source = at(key)
+        name = f"{section}.{key}"
+        source = at(section, key)
         if own is not None and _is_own(section, key, value, known):
-            taken, _ = values.get(f"{section}.{own}", ({}, source))
-            values[f"{section}.{own}"] = ({**taken, key: value}, source)
+            taken, first = layer.values.get(f"{section}.{own}", ({}, source))
+            layer.values[f"{section}.{own}"] = ({**taken, key: value}, first)
+            layer.parts[name] = source
+            if isinstance(value, dict):
+                layer.parts.update((f"{name}.{each}", at(section, key, each)) for each in value)
+        elif name in RECORDS and isinstance(value, dict):
+            _read_records(name, value, layer, at)
         elif key in known and key != own:
-            values[f"{section}.{key}"] = (value, source)
+            layer.values[name] = (value, source)
         else:
-            hint = nearest(key, [name for name in known if name != own])
-            warnings.append(f"{source}: unknown key {section}.{key}{hint}")
-    return Layer(values, warnings)
+            layer.warnings.append(unknown(source, name, _keys(section)))
 
 
 def _is_own(section: str, key: str, value: object, known: tuple[str, ...]) -> bool:
@@ -74,14 +92,53 @@ def _is_own(section: str, key: str, value: object, known: tuple[str, ...]) -> bo
     return key not in known and isinstance(value, dict)
 
 
-def _read(path: str) -> str:
+def _read_records(name: str, table: dict[str, Any], layer: Layer, at: At) -> None:
+    """`[prices]` and `[sandbox.rules]`: what an entry holds beyond its fields is left out."""
+    path, fields = name.split("."), RECORDS[name].__struct_fields__
+    kept: dict[str, Any] = {}
+    for key, entry in table.items():
+        layer.parts[f"{name}.{key}"] = at(*path, key)
+        kept[key] = entry
+        if isinstance(entry, dict):
+            kept[key] = {each: value for each, value in entry.items() if each in fields}
+            for each in entry:
+                source = at(*path, key, each)
+                layer.parts[f"{name}.{key}.{each}"] = source
+                if each not in fields:
+                    layer.warnings.append(unknown(source, f"{name}.{key}.{each}", fields))
+    layer.values[name] = (kept, at(*path))
+
+
+def _keys(section: str) -> list[str]:
+    own = FREE.get(section)
+    return [key for key in SECTIONS[section].__struct_fields__ if key != own]
+
+
+def unknown(source: Source, key: str, known: Iterable[str]) -> str:
+    """A warning about a setting that does not exist."""
+    return f"{source}: {key} is no setting{nearest(key.rpartition('.')[2], list(known))}"
+
+
+def _no_section(section: str, table: object) -> str:
+    if isinstance(table, dict):
+        return f"[{section}] is no section{nearest(section, [*SECTIONS, 'prices'])}"
+    # Most likely a line whose section header is still commented out.
+    homes = [f"[{name}]" for name in SECTIONS if section in _keys(name)]
+    if homes:
+        return f"{section} stands outside its section; it belongs below {' or '.join(homes)}"
+    return f"{section} is no setting{nearest(section, [*SECTIONS, 'prices'])}"
+
+
+def read_text(path: str) -> str:
+    """A file's text, without the mark that some editors put before it."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        with open(path, "rb") as file:
+            return file.read().decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise BadConfig(f"{path} is not UTF-8 text") from error
     except OSError as error:
-        raise BadConfig(f"{path} cannot be read: {error.strerror}") from error
+        said = (error.strerror or "no reason is known").lower()
+        raise BadConfig(f"{path} cannot be read: {said}") from error
 
 
 def _parse(path: str, text: str) -> dict[str, Any]:
@@ -89,25 +146,14 @@ def _parse(path: str, text: str) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadConfig(f"{path}: not valid TOML: {error}", hint="see the line it names") from error
-
-
-def line_of(text: str, section: str, key: str) -> int:
-    """The line on which a key stands, as near as plain looking finds it."""
-    here, best = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        bare = line.strip()
-        if bare.startswith("["):
-            here = bare.strip("[]").partition("]")[0].strip()
-            if not best and here.partition(".")[0] == section:
-                best = number
-            if key and here in (f"{section}.{key}", f'{section}."{key}"'):
-                return number
-            continue
-        name = bare.partition("=")[0].strip().replace('"', "")
-        if (here == section and key and name == key) or name == f"{section}.{key}":
-            return number
-        if not key and here == "" and name == section:
-            return number
-    return best
+    except RecursionError as error:
+        raise BadConfig(f"{path} is nested too deeply") from error
+    except ValueError as error:
+        # "Invalid value (at line 3, column 5)"; some errors of the library name no place.
+        what, _, place = str(error).partition(" (at ")
+        number = place.removeprefix("line ").partition(",")[0]
+        where = f"{path}:{number}" if number.isdecimal() else path
+        what = what[:1].lower() + what[1:]
+        if place.startswith("end"):
+            what += " at the end"
+        raise BadConfig(f"{where}: not valid TOML: {what}") from error

@@ -1,73 +1,136 @@
-"""Shell files of plain `NAME="value"` lines: parsed, never sourced."""
+"""`config.sh` and `agents.sh`: plain `NAME="value"` lines, read and written, never sourced."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ralph.core.errors import UnusableData
+from ralph.core.safe_text import one_line
+
+SPECIAL: Final = {
+    "`": "a command substitution",
+    "(": "an array or a function",
+    ")": "an array or a function",
+    ";": "a second command",
+    "&": "a second command",
+    "|": "a second command",
+    "<": "a redirection",
+    ">": "a redirection",
+}
+"""What these mean outside quotes, so that nobody wonders why the value is not taken as it is."""
+STARTS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+CONTINUES: Final = STARTS | frozenset("0123456789")
+ESCAPED: Final = frozenset('$`"\\')
+"""What a backslash quotes within double quotes."""
+HINT: Final = 'only lines such as NAME="value" are read; write \\$ for a dollar sign'
 
 
 class Variable(NamedTuple):
-    """A value and the line it stands on."""
+    """A value, and the line that gives it."""
 
     value: str
     line: int
 
 
-def read_variables(text: str, name: str) -> dict[str, Variable]:
-    """The variables of the file `name`; the last assignment of each wins."""
-    found: dict[str, Variable] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        assignment = line.strip().removeprefix("export ").lstrip()
-        if not assignment or assignment.startswith("#"):
+def read(text: str, name: str = "config.sh") -> dict[str, Variable]:
+    """The variables of the file `name`; the last line counts where one is given twice."""
+    variables: dict[str, Variable] = {}
+    # Not `splitlines`: a form feed or a Unicode separator does not end a shell's line.
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        line = raw.removesuffix("\r").lstrip(" \t")
+        if not line or line.startswith("#"):
             continue
-        key, sign, rest = assignment.partition("=")
-        if not sign or not key.isidentifier() or not key.isascii():
-            raise _refused(name, number, 'only NAME="value" lines are understood')
-        found[key] = Variable(_value(rest, name, number), number)
-    return found
+        try:
+            variable, value = _assignment(line)
+        except ValueError as error:
+            raise UnusableData(f"{name}:{number}: {error}", hint=HINT) from None
+        variables[variable] = Variable(value, number)
+    return variables
 
 
-def _value(rest: str, name: str, line: int) -> str:
-    value: list[str] = []
-    chars = iter(rest)
-    for char in chars:
-        if char == "'":
-            value.append(_quoted(chars, "'", name, line))
-        elif char == '"':
-            value.append(_quoted(chars, '"', name, line))
-        elif char == "\\":
-            value.append(next(chars, ""))
-        elif char in " \t":
-            _nothing_more(chars, name, line)
-        elif char in "$`":
-            raise _refused(name, line, f"{char!r} would need a shell; quote it with ' or \\")
-        elif char in "|&;<>(){}*?[]~!#":
-            raise _refused(name, line, f"{char!r} would need a shell")
+def written(name: str, value: str) -> str:
+    """The line that `read` turns back into this name and value."""
+    if not _is_name(name) or "\n" in value or "\r" in value or "\0" in value:
+        raise ValueError(f"{name!r} with {value!r} does not fit on a line NAME=value")
+    for character in '\\$`"':
+        value = value.replace(character, "\\" + character)
+    return f'{name}="{value}"'
+
+
+def _assignment(line: str) -> tuple[str, str]:
+    """Name and value; ValueError says what else stands there."""
+    first, _, rest = line.partition(" ")
+    if first == "export":
+        line = rest.lstrip(" \t")
+    name, equals, value = line.partition("=")
+    if not (equals and _is_name(name)):
+        if _is_name(name.rstrip(" \t")) and equals:
+            raise ValueError(f"{name.rstrip()} has a space before its =")
+        if equals and _is_name(name.removesuffix("+")):
+            raise ValueError(f"{name} adds to a value, which is not supported")
+        raise ValueError(f"`{one_line(line, 40)}` is no NAME=value")
+    if "\0" in value:
+        raise ValueError(f"{name} holds a zero byte")
+    return name, _value(name, value)
+
+
+def _is_name(text: str) -> bool:
+    return text[:1] in STARTS and text != "" and CONTINUES.issuperset(text)
+
+
+def _value(name: str, text: str) -> str:
+    """Quoted and unquoted pieces up to a space; only a comment may follow."""
+    value, at = "", 0
+    while at < len(text) and text[at] not in " \t":
+        character = text[at]
+        if character == "'":
+            end = text.find("'", at + 1)
+            if end < 0:
+                raise ValueError(f"{name} has a quote ' that is not closed on its line")
+            value, at = value + text[at + 1 : end], end + 1
+        elif character == '"':
+            piece, at = _double_quoted(name, text, at + 1)
+            value += piece
+        elif character == "\\":
+            if at + 1 == len(text):
+                raise ValueError(f"{name} goes on in the next line, which is not supported")
+            value, at = value + text[at + 1], at + 2
         else:
-            value.append(char)
-    return "".join(value)
-
-
-def _quoted(chars: Iterator[str], quote: str, name: str, line: int) -> str:
-    value: list[str] = []
-    for char in chars:
-        if char == quote:
-            return "".join(value)
-        if quote == '"' and char == "\\":
-            following = next(chars, "")
-            value.append(following if following in '$`"\\' else f"\\{following}")
-        elif quote == '"' and char in "$`":
-            raise _refused(name, line, f"{char!r} would need a shell; write \\{char}")
-        else:
-            value.append(char)
-    raise _refused(name, line, f"the quote {quote} is not closed")
-
-
-def _nothing_more(chars: Iterator[str], name: str, line: int) -> None:
-    rest = "".join(chars).strip()
+            _refuse(name, text, at)
+            value, at = value + character, at + 1
+    rest = text[at:].strip(" \t")
     if rest and not rest.startswith("#"):
-        raise _refused(name, line, "more than one word: quote the value")
+        raise ValueError(
+            f"{name} is followed by `{one_line(rest, 30)}`; a value with spaces needs quotes"
+        )
+    return value
 
 
-def _refused(name: str, line: int, why: str) -> UnusableData:
-    return UnusableData(f"{name}, line {line}: {why}", hint="such files are read, never executed")
+def _double_quoted(name: str, text: str, at: int) -> tuple[str, int]:
+    """The piece that starts at `at`, and where the text goes on behind its closing quote."""
+    piece = ""
+    while at < len(text):
+        character = text[at]
+        if character == '"':
+            return piece, at + 1
+        if character == "\\" and text[at + 1 : at + 2] in ESCAPED:
+            piece, at = piece + text[at + 1], at + 2
+            continue
+        if character in "$`":
+            _refuse(name, text, at, quoted=True)
+        piece, at = piece + character, at + 1
+    raise ValueError(f'{name} has a quote " that is not closed on its line')
+
+
+def _refuse(name: str, text: str, at: int, *, quoted: bool = False) -> None:
+    """ValueError for what a shell would act on; a `$` before nothing is just a dollar sign."""
+    character, following = text[at], text[at + 1 : at + 2]
+    if character == "$":
+        if following and (following in CONTINUES or following in "{*@#?!-$"):
+            raise ValueError(f"{name} uses another variable")
+        if following == "(":
+            raise ValueError(f"{name} uses a command substitution")
+        if following and following in "'\"" and not quoted:
+            raise ValueError(f"{name} uses a $ before a quote")
+    elif character == "~" and (at == 0 or text[at - 1] == ":"):
+        raise ValueError(f"{name} uses ~ for a home folder")
+    elif character in SPECIAL:
+        raise ValueError(f"{name} holds `{character}`, {SPECIAL[character]}")

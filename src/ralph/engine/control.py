@@ -68,7 +68,7 @@ def wait(kit: Kit, seconds: float) -> None:
 
 def _tick(kit: Kit, *, pause_ends: bool = True) -> bool:
     listen(kit, None)
-    kit.store.heartbeat(kit.settings.worker, kit.settings.lease_s)
+    kit.look_after()
     kit.publish()
     kit.sink.tick()
     return bool(kit.interrupted() or kit.stopping or (pause_ends and not kit.paused))

@@ -39,7 +39,7 @@ class _Tail:
         kit = self.kit
         if kit.interrupted():
             return Stop.INTERRUPTED
-        kit.store.heartbeat(kit.settings.worker, kit.settings.lease_s)
+        kit.look_after()
         stop = listen(kit, self.running)
         kit.publish()
         kit.sink.tick()
@@ -106,7 +106,7 @@ def _run(kit: Kit, gate: Gate, task: TaskId | None) -> GateResult:
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(log), exist_ok=True)
     exit_ = kit.executor.run(
-        Command(argv=("/bin/sh", "-c", gate.command), cwd=kit.workspace.path, env=kit.settings.env),
+        Command(argv=("/bin/sh", "-c", gate.command), cwd=kit.workspace.path, env=kit.env),
         log=log,
         timeouts=Timeouts(hard_s=kit.settings.gate_timeout_s),
         listener=tail,

@@ -1,9 +1,11 @@
 """What a run works with, and the little it keeps in mind."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 
 import msgspec
 
+from ralph.core.errors import CannotWrite
 from ralph.core.events import Event, Warned
 from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import RunId, TaskId, WorkerId
@@ -40,8 +42,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     fail_fast: bool = False
     lease_s: float = 60.0
     sandbox: str = "off"
+    """`off` by a person's choice, `none` since there is none yet."""
+    max_retries: int | None = None
+    """For every task of this run, instead of each task's own."""
     limit_wait_s: float = 300.0
     """How long to wait for a usage limit that does not say when it ends."""
+
+
+MARKER = "RALPH_SESSION"
+"""The variable by which everything that a worker has started can be found again."""
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +80,7 @@ class Kit:
         is_alive: Callable[[Owner], bool | None],
     ) -> None:
         self.settings = settings
+        self.env = {**settings.env, MARKER: settings.worker}
         self.store = store
         self.agent = agent
         self.workspace = workspace
@@ -82,6 +92,7 @@ class Kit:
         self.is_alive = is_alive
 
         self.seen = store.last_seq()
+        self.next_beat = 0.0
         self.iteration = 0
         self.commits = 0
         self.baseline: tuple[GateResult, ...] = ()
@@ -111,6 +122,18 @@ class Kit:
     def warn(self, message: str, task: TaskId | None = None) -> None:
         """Tell people something that stops nothing."""
         self.record(Warned(message=message, task_id=task))
+
+    def look_after(self) -> None:
+        """Renew the lease when it is time, and put back what was removed underneath."""
+        if self.store.restore_if_removed():
+            self.warn("the database was removed while the run was at work; it is back")
+        now = self.clock.monotonic()
+        if now >= self.next_beat:
+            self.next_beat = now + self.settings.lease_s / 3
+            # A full disk must not cost a session that is under way; its end is written
+            # with the space that the store keeps in reserve.
+            with contextlib.suppress(CannotWrite):
+                self.store.heartbeat(self.settings.worker, self.settings.lease_s)
 
     def take_snapshot(self) -> Snapshot:
         """The checkout as it is; the look after a session also serves before the next one."""

@@ -1,7 +1,7 @@
 """The loop: iterate until everything is settled, or something says stop."""
 
 from ralph.core.ending import Cost
-from ralph.core.errors import RalphError, Unavailable
+from ralph.core.errors import CannotWrite, RalphError, Unavailable
 from ralph.core.events import RunEnded, RunStarted, RunWaiting
 from ralph.core.limits import Tally, back_off_s, count, spent, tripped
 from ralph.core.moment import iso
@@ -69,7 +69,10 @@ class Loop:
             started_at=iso(kit.clock.now()),
         )
         kit.store.start_run(record, s.owner, s.lease_s, started)
+        kit.store.keep_reserve()
         kit.publish()
+        if s.sandbox == "none":
+            kit.warn("there is no sandbox: sessions can write wherever you can")
 
     def until_settled(self) -> End:
         """Iterate. Terminal conditions come first, then limits, then the next task."""
@@ -103,6 +106,12 @@ class Loop:
 
     def _asked_to_stop(self) -> End | None:
         kit = self.kit
+        kit.look_after()
+        if kit.store.is_full:
+            raise CannotWrite(
+                "the disk is full; all that happened so far is recorded",
+                hint="free some space, then `ralph run` goes on",
+            )
         listen(kit, None)
         wait_while_paused(kit)
         if signal := kit.interrupted():

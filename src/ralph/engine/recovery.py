@@ -10,8 +10,7 @@ from ralph.core.moment import iso
 from ralph.core.snapshot import Snapshot
 from ralph.core.transitions import Postponed, Released
 from ralph.engine.iteration import BEHIND_THE_SESSION
-from ralph.engine.kit import Kit, Unfinished
-from ralph.engine.steps.execute import marker
+from ralph.engine.kit import MARKER, Kit, Unfinished
 from ralph.ports.store import Claim, Mark, Session, Stale
 
 
@@ -20,9 +19,8 @@ def recover(kit: Kit) -> None:
     for stale in kit.store.stale(kit.settings.worker):
         if not _is_dead(kit, stale):
             continue
+        kit.executor.sweep(f"{MARKER}={stale.task.claimed_by}")
         session = kit.store.session(stale.task.id, stale.task.attempt)
-        if session is not None:
-            kit.executor.sweep(marker(session))
         try:
             claim = kit.store.take_over(stale.task.id, stale.task.attempt, kit.settings.worker)
         except ClaimLost:

@@ -25,8 +25,7 @@ class Watch:
         self.stream = stream
         self.written = 0
         self.digest = Digest()
-        self.next_beat = kit.clock.monotonic()
-        self.lost = False
+        self.next_look = kit.clock.monotonic() + 0.5
 
     def output(self, block: bytes) -> None:
         """Understand it, remember what matters, show it."""
@@ -65,13 +64,12 @@ class Watch:
             return Stop.INTERRUPTED
         now = kit.clock.monotonic()
         stop: Stop | None = None
-        if now >= self.next_beat:
-            # Twice a second is enough to feel prompt and costs next to nothing.
-            self.next_beat = now + 0.5
-            kit.store.heartbeat(kit.settings.worker, kit.settings.lease_s)
+        if now >= self.next_look:
+            # Output may make ticks much more frequent; twice a second is prompt enough.
+            self.next_look = now + 0.5
+            kit.look_after()
             stop = listen(kit, self.claim.task.id)
             if not kit.store.holds(self.claim):
-                self.lost = True
                 stop = Stop.INTERRUPTED
             kit.publish()
         kit.sink.tick()

@@ -380,4 +380,17 @@ class Store(Graph, Claims, History, Journal, Protocol):
         """What is wrong with the data, one line each; counters are recounted and mended."""
         ...
 
+    def keep_reserve(self) -> None:
+        """Set a little space aside, so that a run on a full disk can still record its end."""
+        ...
+
+    @property
+    def is_full(self) -> bool:
+        """The disk is full and the reserve is used up: time to end the run."""
+        ...
+
+    def restore_if_removed(self) -> bool:
+        """Put the data back if somebody removed its file. True if that was needed."""
+        ...
+
     def close(self) -> None: ...

@@ -48,20 +48,23 @@ class MemoryClaims:
 
     def _hand_over(self, task: TaskId, worker: WorkerId) -> Claim:
         state = self._state
-        member = state.workers.get(worker)
-        state.leases[task] = state.clock.now() + (member.lease_s if member else 0.0)
+        if worker in state.workers:
+            # A claim is a sign of life too.
+            state.workers[worker] = replace(state.workers[worker], seen=state.clock.now())
         return Claim(task=state.tasks[task], worker=worker, attempt=state.tasks[task].attempt)
 
     def join(self, worker: WorkerId, run: RunId, owner: Owner, lease_s: float) -> None:  # noqa: ARG002
-        with self._state.transaction():
-            self._state.workers[worker] = Member(owner=owner, lease_s=lease_s)
+        state = self._state
+        with state.transaction():
+            state.workers[worker] = Member(owner=owner, seen=state.clock.now(), lease_s=lease_s)
 
     def heartbeat(self, worker: WorkerId, lease_s: float) -> None:
         state = self._state
         with state.transaction():
-            for task in state.tasks.values():
-                if task.claimed_by == worker:
-                    state.leases[task.id] = state.clock.now() + lease_s
+            if worker in state.workers:
+                state.workers[worker] = replace(
+                    state.workers[worker], seen=state.clock.now(), lease_s=lease_s
+                )
 
     def holds(self, claim: Claim) -> bool:
         task = self._state.tasks.get(claim.task.id)
@@ -73,17 +76,15 @@ class MemoryClaims:
 
     def stale(self, me: WorkerId) -> list[Stale]:
         state = self._state
-        return [
-            Stale(
-                task=task,
-                owner=state.workers[task.claimed_by].owner
-                if task.claimed_by in state.workers
-                else None,
-                expired=state.leases.get(task.id, 0.0) <= state.clock.now(),
-            )
-            for task in state.sorted()
-            if task.claimed_by not in (None, me)
-        ]
+        found = []
+        for task in state.sorted():
+            if task.claimed_by is not None and task.claimed_by != me:
+                holder = state.workers.get(task.claimed_by)
+                # One who never joined has no lease at all.
+                expired = holder is None or holder.seen + holder.lease_s <= state.clock.now()
+                owner = holder.owner if holder else None
+                found.append(Stale(task=task, owner=owner, expired=expired))
+        return found
 
     def take_over(self, task: TaskId, attempt: int, worker: WorkerId) -> Claim:
         state = self._state

@@ -46,6 +46,10 @@ class MemoryGraph:
     def _add(self, drafts: Sequence[Draft]) -> list[TaskId]:
         state = self._state
         new = [self._insert(draft) for draft in drafts]
+        for draft in drafts:
+            for name in (draft.parent_id, *draft.blocked_by):
+                if name is not None:
+                    state.node(name)
         for task, draft in zip(new, drafts, strict=True):
             if draft.parent_id is not None:
                 self._attach(task, draft.parent_id)
@@ -149,7 +153,6 @@ class MemoryGraph:
             for one in reversed(gone):
                 deleted = state.tasks.pop(one)
                 state.bases.pop(one, None)
-                state.leases.pop(one, None)
                 state.emit(events.TaskDeleted(task_id=one, title=deleted.title))
             state.edges = {edge for edge in state.edges if not set(edge) & set(gone)}
             state.logs = [entry for entry in state.logs if entry.task_id not in gone]

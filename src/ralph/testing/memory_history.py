@@ -12,7 +12,7 @@ from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
 from ralph.testing.memory_claims import MemoryClaims
-from ralph.testing.memory_state import Member, State
+from ralph.testing.memory_state import State
 
 
 class MemoryHistory:
@@ -28,7 +28,7 @@ class MemoryHistory:
         state = self._state
         with state.transaction():
             state.runs[run.id] = (run, owner)
-            state.workers[run.worker] = Member(owner=owner, lease_s=lease_s)
+            self._claims.join(run.worker, run.id, owner, lease_s)
             state.emit(event, run.id)
 
     def end_run(self, run: RunId, outcome: Outcome, reason: str, event: Event) -> None:

@@ -28,7 +28,10 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A worker that has joined."""
 
     owner: Owner
+    seen: float
+    """When it last showed a sign of life."""
     lease_s: float
+    """How long that is good for."""
 
 
 class State:
@@ -41,7 +44,6 @@ class State:
         self.features: dict[FeatureId, Feature] = {}
         self.logs: list[LogEntry] = []
         self.bases: dict[TaskId, Snapshot] = {}
-        self.leases: dict[TaskId, float] = {}
         self.chains: dict[TaskId, int] = {}
         self.workers: dict[WorkerId, Member] = {}
         self.runs: dict[RunId, tuple[Run, Owner]] = {}
@@ -182,7 +184,5 @@ class State:
 
     def _put(self, task: Task, transition: Transition) -> None:
         self.tasks[task.id] = task
-        if task.status is not Status.IN_PROGRESS:
-            self.leases.pop(task.id, None)
         if task.status in (Status.DONE, Status.FAILED) or isinstance(transition, Reset):
             self.bases.pop(task.id, None)

@@ -29,6 +29,15 @@ class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory):
             wrong.append("the journal tells of other tasks")
         return wrong
 
+    is_full = False
+
+    def keep_reserve(self) -> None:
+        """Memory has no disk to run out of."""
+
+    def restore_if_removed(self) -> bool:
+        """There is no file to remove."""
+        return False
+
     def close(self) -> None:
         """Nothing to let go of."""
 

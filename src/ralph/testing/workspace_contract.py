@@ -29,7 +29,8 @@ class Hands:
     def write(self, path: str, content: bytes | str, *, executable: bool = False) -> None:
         """Put a file there, whatever is in the way."""
         file = self.top / path
-        self.remove(path)
+        if file.is_symlink() or not file.is_file():
+            self.remove(path)  # a file is overwritten in place, as most programs do it
         for folder in reversed(file.relative_to(self.top).parents[:-1]):
             if (self.top / folder).is_symlink() or (self.top / folder).is_file():
                 (self.top / folder).unlink()
@@ -351,6 +352,8 @@ class WorkspaceContract:
         workspace.restore(to)
         assert workspace.snapshot() == to
         assert commit in hands.git("rev-list", "refs/ralph/t-abc123/1").split()
+        names = hands.git("for-each-ref", "--format=%(refname)", "refs/ralph").split()
+        assert names == ["refs/ralph/t-abc123/1"]
 
     def test_coming_back_from_another_branch_keeps_that_branch(
         self, workspace: Workspace, hands: Hands

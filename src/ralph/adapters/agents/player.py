@@ -14,7 +14,7 @@ from typing import Any
 def main() -> int:
     """Play the steps in order."""
     job = json.load(sys.stdin)
-    _tell("started", model="scripted", tools=["write", "run", "commit"])
+    _tell("started", tools=["write", "run", "commit"])
     for number, step in enumerate(job["steps"]):
         code = _play(step, job["task"], str(number))
         if code is not None:

@@ -97,7 +97,7 @@ class ScriptedAgent:
             case _, None:
                 return Ending(ended=Ended.NOT_INSTALLED, detail=exit_.error)
             case Digest(result=None), code if code < 0:
-                return Ending(ended=Ended.KILLED, detail=f"by signal {-code}")
+                return Ending(ended=Ended.KILLED, detail=f"killed by signal {-code}")
             case Digest(result=None), code:
                 return Ending(ended=Ended.NO_RESULT, detail=f"no result, exit code {code}")
             case Digest(result=result), _:

@@ -2,7 +2,6 @@
 
 import os
 import select
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,13 +9,14 @@ from typing import Final
 
 from ralph.adapters.executor.farewell import open_pidfd
 from ralph.adapters.executor.starting import NotStarted, start
-from ralph.adapters.executor.stopping import signal_group
+from ralph.adapters.executor.stopping import kill
 from ralph.core.errors import Unavailable
 from ralph.ports.executor import Captured
 
 READ_BYTES: Final = 256 * 1024
 TIMED_OUT: Final = 124
 """The code that timeout(1) has made known."""
+KILL_WAIT_S: Final = 10.0
 LOOK_AGAIN_S: Final = 0.05
 """Where no file tells of an end, and output is held open by someone else."""
 
@@ -40,9 +40,7 @@ def capture(
     try:
         timed_out = not reading.until_end(time.monotonic() + timeout_s)
     finally:
-        if child.poll() is None:
-            signal_group(child.pid, signal.SIGKILL)
-            child.wait()
+        kill(child, KILL_WAIT_S)
         reading.close()
     stdout, stderr = (b"".join(parts) for parts in reading.parts)
     if not timed_out:

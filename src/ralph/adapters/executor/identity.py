@@ -1,7 +1,6 @@
 """Who this process is, so that others can see whether it is still alive."""
 
 import os
-import socket
 import sys
 from typing import Final
 
@@ -68,7 +67,8 @@ def _is_running(owner: Owner) -> bool | None:
 
 def _host() -> str:
     machine = _machine_id()
-    return f"{socket.gethostname()}/{machine}" if machine else socket.gethostname()
+    name = os.uname().nodename
+    return f"{name}/{machine}" if machine else name
 
 
 def _machine_id() -> str:

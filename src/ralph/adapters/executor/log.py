@@ -45,8 +45,10 @@ class Log:
             self._fd = -1
 
     def _open(self) -> int:
-        # Readable as well, so that a removed log can be copied.
+        # Readable, so that a removed log can be copied. In its place an agent may have put a link
+        # to a file of yours, or a pipe that nobody reads: neither is followed or waited for.
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        flags |= os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             try:
                 return os.open(self._path, flags, 0o666)

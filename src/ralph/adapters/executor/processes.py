@@ -13,7 +13,7 @@ from ralph.adapters.executor.log import Log
 from ralph.adapters.executor.loop import TICK_S, Loop
 from ralph.adapters.executor.running import Patience, Running
 from ralph.adapters.executor.starting import NotStarted, start
-from ralph.adapters.executor.stopping import signal_group
+from ralph.adapters.executor.stopping import kill, signal_group
 from ralph.adapters.executor.sweep import MARKER, Sweeper, Traces
 from ralph.core.ending import Exit
 from ralph.ports.clock import Clock
@@ -48,10 +48,6 @@ class Processes:
 
     @functools.cached_property
     def _sweeper(self) -> Sweeper:
-        if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
-            # Inherited from a careless parent; it would make every exit code 0.
-            with contextlib.suppress(ValueError):
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         return Sweeper(self._sweep_grace_s)
 
     def run(
@@ -80,40 +76,47 @@ class Processes:
             file.mend()
             self._sweeper.reap_orphans(child.pid, traces)
 
-        running = Running(
-            child,
-            loop=self._loop,
-            clock=self._clock,
-            log=file,
-            listener=listener,
-            timeouts=timeouts,
-            stdin=command.stdin,
-            line_limit=line_limit,
-            patience=self._patience,
-            chores=chores,
-        )
         try:
-            with self._hearing_children():
-                running.until_end()
-            swept = self._sweeper.after(child.pid, traces)
-            running.pipes.drain()
+            running = Running(
+                child,
+                loop=self._loop,
+                clock=self._clock,
+                log=file,
+                listener=listener,
+                timeouts=timeouts,
+                stdin=command.stdin,
+                line_limit=line_limit,
+                patience=self._patience,
+                chores=chores,
+            )
+            swept = self._follow(running, child, traces)
         except BaseException:
             # Whatever broke on our side, the child must not outlive it.
-            running.kill()
+            kill(child, self._patience.stop_s)
             self._sweeper.after(child.pid, traces)
             raise
         finally:
             self._current = None
-            running.close()
             file.close()
-        notes = [file.trouble, self._unkillable_note(child)]
+        notes = filter(None, (file.trouble, self._unkillable_note(child)))
         return Exit(
-            code=-signal.SIGKILL if child.poll() is None else child.returncode,
+            code=-signal.SIGKILL if child.returncode is None else child.returncode,
             stop=running.stop,
             duration_s=self._clock.monotonic() - began,
-            stderr="".join([running.pipes.stderr, *(f"\nralph: {note}" for note in notes if note)]),
+            stderr=running.pipes.stderr + "".join(f"\nralph: {note}" for note in notes),
             swept=swept,
         )
+
+    def _follow(self, running: Running, child: subprocess.Popen[bytes], traces: Traces) -> int:
+        try:
+            with self._hearing_children():
+                running.until_end()
+            swept = self._sweeper.after(child.pid, traces)
+            # Only now: those who held the pipes may have had something to say.
+            running.pipes.drain()
+            return swept
+        finally:
+            running.close()
 
     def _unkillable_note(self, child: subprocess.Popen[bytes]) -> str:
         if child.poll() is not None:
@@ -204,7 +207,7 @@ class Processes:
                 os.kill(process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Give the loop's files back."""
+        """Give the loop's files back. `Signals` must be closed before: it writes to one of them."""
         loop = self.__dict__.pop("_loop", None)
         if loop is not None:
             loop.close()

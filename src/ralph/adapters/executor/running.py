@@ -1,8 +1,6 @@
 """One child from its start to its end: pipes, timers, and the order in which it is stopped."""
 
-import contextlib
 import os
-import signal
 import subprocess
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,7 +10,7 @@ from ralph.adapters.executor.farewell import open_pidfd
 from ralph.adapters.executor.log import Log
 from ralph.adapters.executor.loop import TICK_S, Loop
 from ralph.adapters.executor.pipes import Pipes
-from ralph.adapters.executor.stopping import Stopping, signal_group
+from ralph.adapters.executor.stopping import Stopping
 from ralph.adapters.executor.timers import Timers
 from ralph.core.ending import Stop
 from ralph.ports.clock import Clock
@@ -122,13 +120,6 @@ class Running:
         if self._stopping is not None:
             return min(self._next_tick, self._stopping.next_at)
         return min(self._next_tick, self._timers.next_at())
-
-    def kill(self) -> None:
-        """End it without asking: something went wrong on our side."""
-        if self._child.poll() is None:
-            signal_group(self._child.pid, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._child.wait(self._patience.stop_s)
 
     def close(self) -> None:
         """Let go of its pipes."""

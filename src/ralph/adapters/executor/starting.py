@@ -1,7 +1,9 @@
 """Starting a child, or saying in one line why it could not be started."""
 
+import contextlib
 import errno
 import os
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
@@ -23,6 +25,10 @@ def start(
     """
     if not argv or not argv[0]:
         raise NotStarted("no program is named")
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+        # Inherited from a careless parent; it would make every exit code 0.
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         return subprocess.Popen(
             argv,

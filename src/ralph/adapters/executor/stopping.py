@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 from typing import Final
 
 # An agent that gets SIGINT ends its tools and writes its result; one that gets SIGTERM may leave
@@ -39,3 +40,11 @@ def signal_group(group: int, number: signal.Signals) -> None:
         if number != signal.SIGKILL:
             # A stopped process gets no signal before it goes on.
             os.killpg(group, signal.SIGCONT)
+
+
+def kill(child: subprocess.Popen[bytes], wait_s: float) -> None:
+    """End a child and its group without asking."""
+    if child.poll() is None:
+        signal_group(child.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(wait_s)

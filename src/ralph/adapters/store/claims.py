@@ -88,7 +88,8 @@ class ClaimsPart(GraphPart):
         return self.db.row(SQL.claimed, _fence(claim)) is not None
 
     def require(self, claim: Claim) -> Row:
-        """The row of a claimed task; ClaimLost if the claim is gone."""
+        """The row of a claimed task, and how many of its children are not done; ClaimLost if the
+        claim is gone."""
         row = self.db.row(SQL.claimed, _fence(claim))
         if row is None:
             raise ClaimLost(f"task {claim.task.id} is no longer held by {claim.worker}")
@@ -122,20 +123,20 @@ class ClaimsPart(GraphPart):
     ) -> Task:
         """State change, log line, events and the session's last mark, at once; then what follows
         for parents and dependents. Fenced by worker and attempt: ClaimLost if it is not ours."""
-        *columns, open_children = self.require(claim)
-        if isinstance(transition, Accepted) and open_children:
+        row = self.require(claim)
+        if isinstance(transition, Accepted) and row[-1]:
             transition = Released("its subtasks are still open")
         for event in events:
             self.emit(event, run)
         if message:
             self.note(claim.task.id, message)
         view = SqlView(self.db)
-        view.put(task_of(tuple(columns)))
+        view.put(task_of(row))
         step = iter([(claim.task.id, transition)])
         self.carry_out(view, step, fail_fast=fail_fast, run=run)
         if not isinstance(transition, Postponed):
             self.db.execute(SQL.settle_sessions, {"id": claim.task.id})
-        return self.task(claim.task.id)
+        return view.node(claim.task.id)
 
     @reading
     def base(self, task: TaskId) -> Snapshot | None:
@@ -180,11 +181,14 @@ def _fence(claim: Claim) -> dict[str, object]:
 
 
 def _next(target: Target, schedule: Schedule) -> str:
-    match schedule:
-        case Schedule.PRIORITY:
-            return SQL.next_by_priority % _scope(target)
-        case Schedule.CRITICAL_PATH:
-            return SQL.next_by_chain % _scope(target)
+    by_priority = schedule is Schedule.PRIORITY
+    match target:
+        case Everything():
+            return SQL.next_of_all_by_priority if by_priority else SQL.next_of_all_by_chain
+        case OneFeature():
+            return SQL.next_of_feature_by_priority if by_priority else SQL.next_of_feature_by_chain
+        case Subtree():
+            return SQL.next_below_by_priority if by_priority else SQL.next_below_by_chain
 
 
 def _scope(target: Target) -> str:

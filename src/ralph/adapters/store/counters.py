@@ -16,33 +16,38 @@ from ralph.core.task import Status, Task
 SQL = Queries("counters")
 
 
-def moved(db: Database, before: Task, after: Task) -> None:
-    """A task has another status."""
+def moved(db: Database, before: Task, after: Task) -> bool:
+    """A task has another status. False if nobody else's can follow from it: the counters show
+    that at once, and most completions are such."""
     done = (after.status is Status.DONE) - (before.status is Status.DONE)
     failed = (after.status is Status.FAILED) - (before.status is Status.FAILED)
+    may_follow = after.status is not Status.DONE or failed != 0
     if after.parent_id is not None and (done or failed):
-        _family(db, after.parent_id, 0, -done, failed)
+        open_children, failed_children = _family(db, after.parent_id, 0, -done, failed)
+        # Otherwise the parent waits for the rest of its children.
+        may_follow |= open_children == 0 or failed_children > 0
     # All of these flip the same way: nothing is both freed and held back by one step.
-    holders = _met(db, after.id, done) if done else []
+    holders: list[TaskId] = []
+    if done:
+        waiting = db.rows(SQL.dependents_of, {"id": after.id, "change": -done})
+        holders = _turned(waiting, -done)
+        may_follow |= any(status == "blocked" for _, _, _, status in waiting)
     if (before.status in HOLDING) != (after.status in HOLDING):
         holders.append(after.id)
     rehold(db, holders)
-
-
-def _met(db: Database, blocker: TaskId, done: int) -> list[TaskId]:
-    """Count a blocker as done (1) or no longer done (-1) for all that wait for it."""
-    return _turned(db.rows(SQL.dependents_of, {"id": blocker, "change": -done}), -done)
+    return may_follow
 
 
 def _turned(counted: list[Row], change: int) -> list[TaskId]:
     """The parents among these that now wait for nothing any more, or for the first time."""
     edge = 0 if change < 0 else 1
-    return [task for task, unmet, children in counted if children and unmet == edge]
+    return [task for task, unmet, children, _ in counted if children and unmet == edge]
 
 
-def _family(db: Database, parent: TaskId, children: int, not_done: int, failed: int) -> None:
+def _family(db: Database, parent: TaskId, children: int, not_done: int, failed: int) -> Row:
     values = {"parent": parent, "children": children, "open": not_done, "failed": failed}
-    db.execute(SQL.parent_of, values)
+    (counted,) = db.rows(SQL.parent_of, values)
+    return counted
 
 
 def joined(db: Database, parent: TaskId, children: Sequence[Status]) -> None:

@@ -31,6 +31,8 @@ class Database:
             raise Missing(f"there is no database {path}", hint="`ralph init` makes one")
         self.path = os.path.abspath(path)
         self.is_full = False
+        self.begun = 0
+        """How many transactions have begun."""
         self._relaxed = relaxed
         self._timeout_s = timeout_s
         self._connection = self._opened()
@@ -59,6 +61,9 @@ class Database:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute(f"PRAGMA synchronous = {'NORMAL' if self._relaxed else 'FULL'}")
+        # A change touches a dozen pages here and there; four times the usual number of them
+        # before they are sorted into the file means a quarter of the flushes.
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:
@@ -134,6 +139,7 @@ class Database:
         # IMMEDIATE: a transaction that reads first and wants to write later may find that it
         # cannot, and would have to start again.
         self._connection.execute("BEGIN IMMEDIATE")
+        self.begun += 1
         try:
             done = work()
             self._connection.execute("COMMIT")

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from ralph.adapters.store import counters
 from ralph.adapters.store.journal import JournalPart
 from ralph.adapters.store.part import whole
@@ -47,13 +49,14 @@ class MovesPart(JournalPart):
                 continue
             task, transition = step
             before = view.node(task)
-            after = advance(before, transition)
-            self._write(before, after, transition)
+            after = replace(advance(before, transition), updated_at=self.now())
+            may_follow = self._write(before, after, transition)
             view.put(after)
             self.emit(event_of(after, transition), run)
-            stack.append(follow_ups(view, before, after, fail_fast=fail_fast))
+            if may_follow:
+                stack.append(follow_ups(view, before, after, fail_fast=fail_fast))
 
-    def _write(self, before: Task, after: Task, transition: Transition) -> None:
+    def _write(self, before: Task, after: Task, transition: Transition) -> bool:
         settled = after.status is Status.DONE or after.status is Status.FAILED
         self.db.execute(
             SQL.move,
@@ -67,10 +70,10 @@ class MovesPart(JournalPart):
                 "reason": after.reason,
                 "verification_status": after.verification_status,
                 "forget": settled or isinstance(transition, Reset),
-                "now": self.now(),
+                "now": after.updated_at,
             },
         )
-        counters.moved(self.db, before, after)
+        return counters.moved(self.db, before, after)
 
     def graph_changed(self) -> None:
         """Say that the critical path has to be worked out again."""

@@ -24,10 +24,14 @@ class Part:
     def __init__(self, database: Database, clock: Clock) -> None:
         self.db = database
         self.clock = clock
+        self._moment = ""
+        self._moment_of = 0
 
     def now(self) -> str:
-        """The moment, as it is stored."""
-        return iso(self.clock.now())
+        """The moment, as it is stored: one and the same throughout a transaction."""
+        if self._moment_of != self.db.begun:
+            self._moment, self._moment_of = iso(self.clock.now()), self.db.begun
+        return self._moment
 
     def task(self, task: TaskId) -> Task:
         """The task of that id, or NoSuchTask."""

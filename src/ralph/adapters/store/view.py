@@ -21,10 +21,12 @@ class SqlView:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._nodes: dict[TaskId, Task] = {}
+        self._families: dict[TaskId, tuple[int, int]] = {}
 
     def put(self, task: Task) -> None:
         """Remember a task as it is now stored."""
         self._nodes[task.id] = task
+        self._families.clear()
 
     def node(self, task: TaskId) -> Task:
         """The task, or NoSuchTask."""
@@ -58,8 +60,13 @@ class SqlView:
 
     def open_children(self, task: TaskId) -> int:
         """How many children are not done."""
-        return int(self._db.rows(SQL.family, (task,))[0][0])
+        return self._family(task)[0]
 
     def failed_children(self, task: TaskId) -> int:
         """How many children are failed."""
-        return int(self._db.rows(SQL.family, (task,))[0][1])
+        return self._family(task)[1]
+
+    def _family(self, task: TaskId) -> tuple[int, int]:
+        if task not in self._families:
+            (self._families[task],) = self._db.rows(SQL.family, (task,))
+        return self._families[task]

@@ -160,7 +160,7 @@ def git_error(args: Sequence[str], got: Captured, where: str) -> RalphError:
             hint=f"git config --global --add safe.directory {where}",
         )
     if ".lock': File exists" in said:
-        return locked(line.partition("'")[2].partition("'")[0])
+        return locked(said.partition("': File exists")[0].rpartition("'")[2])
     if "unable to index file" in said or ("open(" in said and "Permission denied" in said):
         return UnusableData(
             f"a file in {where} cannot be read: {line}", hint="make it readable, or ignore it"

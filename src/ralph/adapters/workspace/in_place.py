@@ -16,7 +16,7 @@ from ralph.adapters.workspace.git import Git, find_top
 from ralph.adapters.workspace.index import Scratch, absent, index_lock, replace_index, scratch
 from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
-from ralph.adapters.workspace.status import Status, read_status
+from ralph.adapters.workspace.status import Entry, Status, read_status
 from ralph.core.errors import RalphError
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Executor
@@ -140,8 +140,11 @@ class InPlace:
 
     def _left(self, since: Snapshot, upto: Snapshot) -> tuple[Difference, ...]:
         """What the session changed and had not committed at `upto`."""
-        changed = frozenset(self._names(self._tree(since), upto.tree))
-        uncommitted = self._objects.differences(self._objects.tree_of(upto.head), upto.tree)
+        before, head = self._tree(since), self._objects.tree_of(upto.head)
+        uncommitted = self._objects.differences(head, upto.tree)
+        if before == head:
+            return uncommitted
+        changed = frozenset(self._names(before, upto.tree))
         return tuple(difference for difference in uncommitted if difference.path in changed)
 
     def _choose(
@@ -178,16 +181,14 @@ class InPlace:
 
     def _commit(self, status: Status, chosen: tuple[Difference, ...], message: str) -> str:
         entries = [difference.new for difference in chosen]
-        with scratch(self._git, copy=False) as index:
-            if status.head:
-                index.read(status.head)
-            index.put(entries)
-            tree = index.tree()
         parents = (status.head,) if status.head else ()
-        commit = self._objects.write_commit(tree, message, parents)
         ref = f"refs/heads/{status.branch}" if status.branch else "HEAD"
         with scratch(self._git) as old, scratch(self._git) as new:
             new.put(entries)
+            others = {*status.staged, *(entry.path for entry in status.unmerged)}
+            alone = others <= {entry.path for entry in entries}
+            tree = new.tree() if alone else self._tree_without_staged(status, entries)
+            commit = self._objects.write_commit(tree, message, parents)
             new.refresh()
             # The index first: killed after it, the work is merely staged. Killed after the ref,
             # the index would show the commit's opposite as staged, ready to undo it.
@@ -198,6 +199,14 @@ class InPlace:
                 replace_index(self._git, old)
                 raise
         return commit
+
+    def _tree_without_staged(self, status: Status, entries: list[Entry]) -> str:
+        """The head with the entries, and nothing that a person has staged."""
+        with scratch(self._git, copy=False) as index:
+            if status.head:
+                index.read(status.head)
+            index.put(entries)
+            return index.tree()
 
 
 def _folders(path: str) -> list[str]:

@@ -88,11 +88,15 @@ def scratch(git: Git, *, copy: bool = True) -> Iterator[Scratch]:
 def _copy(source: str, target: str) -> None:
     try:
         with open(source, "rb") as existing:
+            age = os.fstat(existing.fileno()).st_mtime_ns
             content = existing.read()
     except FileNotFoundError:
         return  # nothing was ever staged here
     with open(target, "wb") as copy:
         copy.write(content)
+    # git believes a file's size and time only if the index is younger than the file: a copy that
+    # looked younger than it is would hide what changed within one tick of the clock.
+    os.utime(target, ns=(age, age))
 
 
 def _sweep(folder: str) -> None:

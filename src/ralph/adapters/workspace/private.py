@@ -49,10 +49,13 @@ class PrivateCheckout:
         self._source = Git(executor, find_top(executor, source_top))
         self._saved = ""
         self._pin = f"refs/ralph/base/{name}"
+        base = Objects(self._source).read_ref(commit)
+        if not base:
+            raise Missing(f"there is no commit {commit} in {self._source.top}")
         self._top = _new_directory(parent_dir, name)
         try:
-            self._source.run("update-ref", self._pin, f"{commit}^{{commit}}")
-            self._clone(commit)
+            self._source.run("update-ref", self._pin, base)
+            self._clone(base)
             self._inside = InPlace(executor, os.path.join(self._top, project_subdir))
         except BaseException:
             self.discard()

@@ -33,8 +33,8 @@ class Status(NamedTuple):
     branch: str = ""
     dirty: tuple[str, ...] = ()
     """Everything that differs from the head, on disk or in the index, in order."""
-    staged: bool = False
-    """Does the index differ from the head?"""
+    staged: tuple[str, ...] = ()
+    """In the index other than in the head."""
     written: tuple[str, ...] = ()
     """On disk other than in the index."""
     removed: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ def read_status(git: Git) -> Status:
 def parse(output: bytes) -> Status:
     """Read porcelain v2, separated by NUL."""
     head = branch = ""
-    staged = False
+    staged: list[str] = []
     dirty: set[str] = set()
     written: list[str] = []
     removed: list[str] = []
@@ -70,7 +70,8 @@ def parse(output: bytes) -> Status:
             case "1":
                 _, xy, _, _, _, _, _, _, path = line.split(" ", 8)
                 dirty.add(path)
-                staged = staged or xy[0] != "."
+                if xy[0] != ".":
+                    staged.append(path)
                 if xy[1] == "D":
                     removed.append(path)
                 elif xy[1] != ".":
@@ -92,7 +93,7 @@ def parse(output: bytes) -> Status:
         head=head,
         branch=branch,
         dirty=tuple(sorted(dirty)),
-        staged=staged,
+        staged=tuple(staged),
         written=tuple(written),
         removed=tuple(removed),
         unmerged=tuple(unmerged),

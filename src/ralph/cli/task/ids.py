@@ -6,6 +6,7 @@ EXAMPLES = """
 ralph task ids t-4
 """
 
+LOOKED_AT = 5000
 MOST = 200
 """More than anybody reads in a menu."""
 
@@ -26,8 +27,7 @@ def run(args: Namespace) -> int:
         # Outside a project there is nothing to complete, and a shell wants no complaint.
         return 0
     try:
-        # Open ones come first by being asked for first.
-        tasks = store.tasks(Filter(limit=5000))
+        tasks = store.tasks(Filter(limit=LOOKED_AT))
     finally:
         store.close()
     shown = 0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ralph.documents.task_lines import Numbered
     from ralph.documents.task_names import Names
     from ralph.ports.store import Store
+    from ralph.wiring import Project
 
 EXAMPLES = """
 ralph task import tasks.jsonl
@@ -37,20 +38,33 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from ralph.cli.opening import the_project
+
+    added, skipped = import_file(the_project(), args.file, skip_existing=args.skip_existing)
+    if args.json:
+        from ralph.cli.as_json import show
+
+        show({"added": added, "skipped": skipped})
+    else:
+        print(f"added {added}" + (f", skipped {skipped}" if skipped else ""))
+    return 0
+
+
+def import_file(project: "Project", name: str, *, skip_existing: bool = False) -> tuple[int, int]:
+    """Add the tasks of a file; return how many were added and how many skipped."""
     from msgspec.structs import replace
 
-    from ralph.cli.opening import the_project, the_store
+    from ralph.cli.opening import the_store
     from ralph.documents.task_lines import read
     from ralph.documents.task_names import drafts
 
-    project = the_project()
-    found = read(_lines(args.file))
+    found = read(_lines(name))
     retries = project.loaded.config.execution.max_retries
     with the_store(project) as store:
         names: dict[str | None, str] = {one.id: one.name for one in store.features()}
         found = [_in_feature(one, names) for one in found]
         stored = _stored(store, names)
-        new = _new(found, stored, skip=args.skip_existing)
+        new = _new(found, stored, skip=skip_existing)
         made = drafts(new, stored, fresh=_fresh_ids(stored, found), max_retries=retries)
         # Features are made last: they stay, whatever is wrong with the tasks.
         wanted = dict.fromkeys(one.task.feature for one in new if one.task.feature is not None)
@@ -61,14 +75,7 @@ def run(args: Namespace) -> int:
                 for one, draft in zip(new, made, strict=True)
             ]
         )
-    skipped = len(found) - len(new)
-    if args.json:
-        from ralph.cli.as_json import show
-
-        show({"added": added, "skipped": skipped})
-    else:
-        print(f"added {added}" + (f", skipped {skipped}" if skipped else ""))
-    return 0
+    return added, len(found) - len(new)
 
 
 def _lines(name: str) -> list[bytes]:

@@ -3,6 +3,7 @@
 import os
 
 from ralph.core.brief import Material, Prerequisite, write_brief
+from ralph.core.errors import CannotWrite
 from ralph.core.events import GuidanceDelivered
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status, Task
@@ -17,9 +18,7 @@ def compose(kit: Kit, claim: Claim) -> Brief:
     guidance = kit.store.guidance(task.id)
     text = write_brief(material(kit, task, tuple(text for _, text in guidance)))
     path = paths(kit) + ".prompt.md"
-    os.makedirs(kit.settings.runs_dir, exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    _write(path, text)
     if guidance:
         kit.store.delivered(
             [number for number, _ in guidance],
@@ -36,6 +35,15 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         path=path,
         checkout=kit.workspace.path,
     )
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
 
 
 def paths(kit: Kit) -> str:

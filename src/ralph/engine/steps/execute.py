@@ -33,7 +33,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
                 Command(
                     argv=launch.argv,
                     cwd=brief.checkout,
-                    env={**kit.settings.env, **launch.env, **_names(kit, claim), **variables},
+                    env={**kit.env, **launch.env, **_names(kit, claim), **variables},
                     stdin=launch.stdin,
                 ),
                 log=session.log,
@@ -87,18 +87,12 @@ def _start(kit: Kit, claim: Claim) -> Session:
     return session
 
 
-def marker(session: Session) -> str:
-    """The variable by which everything that a session started can be found again."""
-    return f"RALPH_SESSION={session.run_id}:{session.id}"
-
-
 def _names(kit: Kit, claim: Claim) -> dict[str, str]:
     task = claim.task
     names = {
         "RALPH_TASK_ID": task.id,
         "RALPH_RUN_ID": kit.settings.run_id,
         "RALPH_ATTEMPT": str(claim.attempt),
-        "RALPH_SESSION": f"{kit.settings.run_id}:{session_id(task.id, claim.attempt)}",
     }
     if task.alias:
         names["RALPH_STORY_ID"] = task.alias

@@ -10,7 +10,7 @@ from ralph.core.verdict import Verdict
 from ralph.engine.control import SKIPPED
 from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.work import commit_work, set_aside
-from ralph.ports.store import Claim, Mark, Session
+from ralph.ports.store import Claim, Session
 
 
 def settle(kit: Kit, claim: Claim, session: Session, verdict: Verdict) -> Progress:
@@ -38,8 +38,6 @@ def settle(kit: Kit, claim: Claim, session: Session, verdict: Verdict) -> Progre
         if base is not None:
             set_aside(kit, task.id, claim.attempt, base)
         return Progress(reason="the claim was lost")
-    if session.attempt != claim.attempt:
-        kit.store.mark_session(session.id, Mark.SETTLED)
     kit.publish()
     if base is not None:
         _tidy(kit, after, session, base)

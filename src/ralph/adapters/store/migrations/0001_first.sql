@@ -52,11 +52,13 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_ready ON tasks (priority, created_at, id)
     WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0;
 CREATE INDEX tasks_ready_feature ON tasks (feature_id, priority, created_at, id)
-    WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0;
+    WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0
+        AND feature_id IS NOT NULL;
 CREATE INDEX tasks_ready_chain ON tasks (chain DESC, priority, created_at, id)
     WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0;
 CREATE INDEX tasks_ready_feature_chain ON tasks (feature_id, chain DESC, priority, created_at, id)
-    WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0;
+    WHERE status = 'pending' AND unmet = 0 AND children = 0 AND held = 0
+        AND feature_id IS NOT NULL;
 
 -- Counts, "is anything open?" and "what is in progress?" without looking at a single row.
 CREATE INDEX tasks_status ON tasks (status, feature_id);

@@ -1,10 +1,31 @@
--- name: next_by_priority
--- The task that a claim would get.
-SELECT id FROM %s AND {ready} ORDER BY {by_priority} LIMIT 1
+-- The next task, by scope and schedule. INDEXED BY: left to itself the planner takes another index
+-- and sorts all pending tasks.
 
--- name: next_by_chain
--- The same along the critical path.
-SELECT id FROM %s AND {ready} ORDER BY {by_chain} LIMIT 1
+-- name: next_of_all_by_priority
+-- The most urgent ready task.
+SELECT id FROM tasks INDEXED BY tasks_ready WHERE {ready} ORDER BY {by_priority} LIMIT 1
+
+-- name: next_of_all_by_chain
+-- The ready task on which most depends.
+SELECT id FROM tasks INDEXED BY tasks_ready_chain WHERE {ready} ORDER BY {by_chain} LIMIT 1
+
+-- name: next_of_feature_by_priority
+-- The most urgent ready task of a feature.
+SELECT id FROM tasks INDEXED BY tasks_ready_feature WHERE {ready} AND feature_id = :feature
+ORDER BY {by_priority} LIMIT 1
+
+-- name: next_of_feature_by_chain
+-- The ready task of a feature on which most depends.
+SELECT id FROM tasks INDEXED BY tasks_ready_feature_chain WHERE {ready} AND feature_id = :feature
+ORDER BY {by_chain} LIMIT 1
+
+-- name: next_below_by_priority
+-- The most urgent ready task of a subtree.
+SELECT id FROM {below_task} AND {ready} ORDER BY {by_priority} LIMIT 1
+
+-- name: next_below_by_chain
+-- The ready task of a subtree on which most depends.
+SELECT id FROM {below_task} AND {ready} ORDER BY {by_chain} LIMIT 1
 
 -- name: peek
 -- Look at it without taking it.
@@ -25,7 +46,7 @@ RETURNING {task}
 
 -- name: claimed
 -- A task, if it is still in these hands at this attempt; and how many of its children are not done.
-SELECT {nodes}, open_children FROM tasks
+SELECT {task}, open_children FROM tasks
 WHERE id = :id AND status = 'in_progress' AND claimed_by = :worker AND attempt = :attempt
 
 -- name: join

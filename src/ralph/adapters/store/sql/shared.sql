@@ -33,8 +33,9 @@ chain DESC, priority, created_at, id
 tasks WHERE true
 
 -- name: of_feature
--- The scope of a run on one feature.
+-- The scope of a run on one feature. All statuses are named, so that the index is used.
 tasks WHERE feature_id = :feature
+    AND status IN ('pending', 'in_progress', 'done', 'blocked', 'failed')
 
 -- name: below_task
 -- The scope of a run on a subtree; CROSS JOIN keeps the planner from scanning all tasks instead.

@@ -1,0 +1,202 @@
+"""What `ralph doctor` looks at. Each check says what it found, and the way out where it is bad."""
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from ralph.core.errors import RalphError
+
+if TYPE_CHECKING:
+    from ralph.ports.store import Stale, Store
+    from ralph.wiring import Project
+
+LITTLE_SPACE: Final = 1 << 30
+NO_SPACE: Final = 100 << 20
+OLDEST_SQLITE: Final = (3, 35, 0)
+"""The first with RETURNING."""
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One finding."""
+
+    state: Literal["ok", "warning", "failed"]
+    what: str
+    way_out: str = ""
+
+
+def all_checks() -> Iterator[Check]:
+    """From the ground up; what needs a project comes last."""
+    from ralph.wiring import find_project
+
+    yield from _programs()
+    try:
+        project = find_project()
+    except RalphError as error:
+        yield Check("failed", str(error), error.hint or "mend .ralph.toml")
+        return
+    yield from _settings(project)
+    yield from _gates(project)
+    yield from _agents(project)
+    yield _repository(project.root)
+    yield _space(project.root)
+    yield from _database(project)
+
+
+def _programs() -> Iterator[Check]:
+    import sqlite3
+
+    yield Check("ok", f"Python {sys.version.split()[0]} ({sys.executable})")
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        wanted = ".".join(map(str, OLDEST_SQLITE))
+        yield Check(
+            "failed",
+            f"SQLite {sqlite3.sqlite_version} is older than {wanted}",
+            "use a Python that was built with a newer one",
+        )
+    else:
+        yield Check("ok", f"SQLite {sqlite3.sqlite_version}")
+    yield _git()
+
+
+def _git() -> Check:
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.executor.processes import Processes
+
+    executor = Processes(SystemClock())
+    try:
+        answer = executor.capture(["git", "--version"], cwd=os.getcwd())
+    except RalphError as error:
+        return Check("failed", f"git cannot be run: {error}", "install git 2.30 or newer")
+    finally:
+        executor.close()
+    said = answer.stdout.decode(errors="replace").strip()
+    if answer.code != 0:
+        return Check("failed", f"git --version ends with {answer.code}", "install git anew")
+    return Check("ok", said)
+
+
+def _settings(project: "Project") -> Iterator[Check]:
+    yield Check("ok", f"settings of {project.root}")
+    for warning in project.loaded.warnings:
+        yield Check("warning", warning, "`ralph config show` lists every setting there is")
+
+
+def _gates(project: "Project") -> Iterator[Check]:
+    commands = {
+        name: command
+        for name, command in project.loaded.config.gates.commands.items()
+        if command.strip()
+    }
+    if not commands:
+        yield Check(
+            "warning",
+            "no gates are set, so nothing but a change is asked of a task",
+            'add commands that must pass, such as test = "make test", below [gates]',
+        )
+        return
+    from ralph.documents.gate_commands import cannot_fail
+
+    for name, command in commands.items():
+        why = cannot_fail(command)
+        if why:
+            yield Check(
+                "failed",
+                f"gate {name} {why}",
+                "let its exit code say whether the work is good",
+            )
+        else:
+            yield Check("ok", f"gate {name}: {command}")
+
+
+def _agents(project: "Project") -> Iterator[Check]:
+    """An agent that somebody else wrote may be broken in any way: that is what is asked here."""
+    from importlib.metadata import entry_points
+
+    from ralph.wiring import find_agent
+
+    names = sorted({point.name for point in entry_points(group="ralph.agents")})
+    if names:
+        yield Check("ok", f"agents known: {', '.join(names)}")
+    else:
+        yield Check("failed", "no agent is known", "install Ralph anew")
+    for point in entry_points(group="ralph.agents"):
+        try:
+            point.load()
+        except Exception as error:  # noqa: BLE001 - see above
+            said = f"agent {point.name} cannot be loaded: {type(error).__name__}: {error}"
+            yield Check("warning", said, f"mend or remove {point.value}")
+    try:
+        agent = find_agent(project)
+    except RalphError as error:
+        yield Check("warning", f"no run is possible yet: {error}", error.hint)
+    else:
+        yield Check("ok", f"runs use the agent {agent.traits.name}")
+
+
+def _repository(root: str) -> Check:
+    from ralph.cli.places import git_top
+
+    top = git_top(root)
+    if top is None:
+        return Check("failed", f"{root} is not in a git repository", "git init")
+    return Check("ok", f"git repository {top}")
+
+
+def _space(root: str) -> Check:
+    from shutil import disk_usage
+
+    free = disk_usage(root).free
+    said = f"{free / (1 << 30):.1f} GiB of disk space left"
+    if free < NO_SPACE:
+        return Check("failed", said, "free some: sessions and their logs need room")
+    if free < LITTLE_SPACE:
+        return Check("warning", said, "a night of logs may need more")
+    return Check("ok", said)
+
+
+def _database(project: "Project") -> Iterator[Check]:
+    from ralph.wiring import open_store
+
+    if not os.path.exists(project.database) and not os.environ.get("RALPH_SOCKET"):
+        yield Check("warning", f"there is no database {project.database}", "ralph init makes one")
+        return
+    try:
+        store = open_store(project)
+    except RalphError as error:
+        yield Check("failed", str(error), error.hint)
+        return
+    try:
+        yield from _contents(store, project.database)
+    except RalphError as error:
+        yield Check("failed", str(error), error.hint)
+    finally:
+        store.close()
+
+
+def _contents(store: "Store", path: str) -> Iterator[Check]:
+    from ralph.core.ids import WorkerId
+
+    wrong = store.check()
+    for line in wrong:
+        yield Check("failed", line, "what could be put right was; `ralph doctor` again tells")
+    if not wrong:
+        yield Check("ok", f"database {path}: whole, edges and counters right")
+    dead = [stale for stale in store.stale(WorkerId("doctor")) if _is_dead(stale)]
+    for stale in dead:
+        yield Check(
+            "warning",
+            f"task {stale.task.id} is claimed by {stale.task.claimed_by}, which is gone",
+            "`ralph run` gives it back and goes on",
+        )
+    if not dead:
+        yield Check("ok", "no claim without a living worker")
+
+
+def _is_dead(stale: "Stale") -> bool:
+    from ralph.adapters.executor.identity import is_alive
+
+    alive = is_alive(stale.owner) if stale.owner is not None else None
+    return stale.expired if alive is None else not alive

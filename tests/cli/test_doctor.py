@@ -1,0 +1,94 @@
+"""What is checked, and what is said about it."""
+
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.running import a_run
+
+
+def findings(cli: Cli, state: str) -> list[dict[str, Any]]:
+    import json
+
+    return [
+        check
+        for check in json.loads(cli("doctor", "--json", code=None).out)
+        if check["state"] == state
+    ]
+
+
+def test_a_fresh_project_is_sound(ralph: Cli) -> None:
+    answer = ralph("doctor")
+    assert "✓ Python" in answer.out
+    assert "✓ git version" in answer.out
+    assert "✓ database" in answer.out
+    assert "✗" not in answer.out
+    assert findings(ralph, "failed") == []
+
+
+def test_every_complaint_has_a_way_out(ralph: Cli) -> None:
+    (ralph.path / ".ralph.toml").write_text(
+        '[gates]\ntest = "make test || true"\n[executoin]\nlimit = 1\n'
+    )
+    answer = ralph("doctor", code=1)
+    assert "✗ gate test" in answer.out
+    assert "executoin" in answer.out
+    assert "executoin" not in answer.err, "it is a finding here, not a warning"
+    for check in [*findings(ralph, "failed"), *findings(ralph, "warning")]:
+        assert check["way_out"], check
+
+
+def test_outside_a_project(bare: Cli) -> None:
+    answer = bare("doctor", code=1)
+    assert "ralph init" in answer.out
+
+
+def test_broken_settings_are_a_finding(ralph: Cli) -> None:
+    (ralph.path / ".ralph.toml").write_text("[execution\n")
+    assert "✗" in ralph("doctor", code=1).out
+
+
+def test_a_damaged_database_is_a_finding(ralph: Cli) -> None:
+    (ralph.path / ".ralph" / "progress.db").write_bytes(b"this is no database" * 100)
+    assert "✗" in ralph("doctor", code=1).out
+
+
+def test_a_missing_database_is_not_made_by_looking(ralph: Cli) -> None:
+    database = ralph.path / ".ralph" / "progress.db"
+    for path in ralph.path.glob(".ralph/progress.db*"):
+        path.unlink()
+    assert "ralph init" in ralph("doctor").out
+    assert not database.exists()
+
+
+def test_claims_of_the_dead_are_found(ralph: Cli) -> None:
+    task = ralph.add("x")
+    with a_run(ralph, alive=False) as running:
+        running.start(running.claim())
+    assert any(task in check["what"] for check in findings(ralph, "warning"))
+    assert "ralph run" in ralph("doctor").out
+
+
+def test_claims_of_the_living_are_not(ralph: Cli) -> None:
+    task = ralph.add("x")
+    with a_run(ralph) as running:
+        running.start(running.claim())
+        assert not any(task in check["what"] for check in findings(ralph, "warning"))
+
+
+def test_counters_that_are_wrong_are_put_right(ralph: Cli) -> None:
+    import sqlite3
+
+    ralph.add("x")
+    database = sqlite3.connect(ralph.path / ".ralph" / "progress.db")
+    with database:
+        database.execute("UPDATE tasks SET unmet = 5")
+    database.close()
+    assert "✗" in ralph("doctor", code=1).out
+    assert "✗" not in ralph("doctor").out
+
+
+def test_a_missing_git_is_a_finding(ralph: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(ralph.path))
+    assert "✗ git cannot be run" in ralph("doctor", code=1).out
