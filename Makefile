@@ -5,6 +5,7 @@ demo: .venv/.runtime ## build a sample project with the scripted agent
 	$(BIN)/ralph demo
 
 test: check ## every check: lint, types, layers, tests
+	tools/system-packages
 	$(BIN)/pytest -n auto
 
 check: .venv/.dev ## everything but the tests

@@ -1,6 +1,7 @@
 """A clean environment for every test: no settings, keys or git habits of the person who runs it."""
 
 import os
+from collections.abc import Generator
 
 import pytest
 
@@ -21,3 +22,15 @@ def clean_environment(
     for who in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{who}_NAME", "A Person")
         monkeypatch.setenv(f"GIT_{who}_EMAIL", "person@example.com")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In CI a missing component is a failure: a skipped test has checked nothing."""
+    report = yield
+    if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI: {report.longrepr}"
+    return report

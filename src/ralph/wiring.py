@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 from ralph.config.load import Loaded, load
+from ralph.core.errors import Missing
 from ralph.ports.store import Store
 
 if TYPE_CHECKING:
@@ -44,7 +45,11 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_project(flags: Mapping[str, object] | None = None) -> Project:
     """The project around the current directory."""
-    loaded = load(os.getcwd(), os.environ, flags or {})
+    try:
+        here = os.getcwd()
+    except FileNotFoundError as error:
+        raise Missing("the current directory is gone", hint="cd to one that exists") from error
+    loaded = load(here, os.environ, flags or {})
     return Project(root=loaded.root, loaded=loaded)
 
 
@@ -199,9 +204,8 @@ def honest_gates(project: Project) -> "tuple[Gate, ...]":
         if not command.strip():
             continue
         if why := cannot_fail(command):
-            source = project.loaded.source("gates.commands")
             raise BadConfig(
-                f"{source}: gate {name} can never fail: {why}",
+                f"{project.loaded.source(f'gates.{name}')}: gate {name} {why}",
                 hint="let its exit code say whether the work is good",
             )
         gates.append(Gate(name=name, command=command))

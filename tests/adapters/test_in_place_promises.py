@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.in_place import InPlace
-from ralph.testing.workspace_contract import PROJECT, Hands, a_project
+from ralph.testing.hands import PROJECT, Hands, a_project
 
 # Few names that get in each other's way: files where others need directories, and back.
 PATHS = st.sampled_from(
@@ -92,7 +92,7 @@ def a_copy(template: Path) -> Iterator[tuple[Hands, InPlace]]:
         yield Hands(str(top)), InPlace(Processes(SystemClock()), str(top))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(person=PERSON, session=SESSION)
 def test_saving_and_restoring_gives_everything_back(
     template: Path, person: Steps, session: Steps
@@ -115,7 +115,7 @@ def test_saving_and_restoring_gives_everything_back(
             assert str(after["head"]).strip() in hands.git("rev-list", saved).split()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(person=PERSON, session=TIDY_SESSION)
 def test_committing_leaves_a_persons_state_alone(
     template: Path, person: Steps, session: Steps

@@ -10,7 +10,7 @@ from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.private import PrivateCheckout
 from ralph.core.errors import Missing
-from ralph.testing.workspace_contract import Hands, a_project
+from ralph.testing.hands import Hands, a_project
 
 NOBODY = frozenset[str]()
 Checkout = Callable[..., PrivateCheckout]

@@ -9,7 +9,8 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.private import PrivateCheckout
 from ralph.ports.workspace import Workspace
-from ralph.testing.workspace_contract import Hands, WorkspaceContract, a_project
+from ralph.testing.hands import Hands, a_project
+from ralph.testing.workspace_contract import WorkspaceContract
 
 
 @pytest.fixture

@@ -71,11 +71,13 @@ def timeless(task: Task) -> Task:
 
 
 SHAPES = st.lists(
-    st.tuples(st.integers(0, 9), st.frozensets(st.integers(0, 7), max_size=2)),
-    min_size=3,
+    st.tuples(st.integers(0, 7), st.frozensets(st.integers(0, 9), max_size=2)),
+    min_size=4,
     max_size=8,
 )
-"""For each task its parent and its blockers; numbers that are too high mean none."""
+"""For each task its parent and its blockers among those before it."""
+WHICH = st.sampled_from([0, 0, 0, 1, 1, 2, 3])
+"""Which claim, counted from the newest: the dead may come back and try."""
 
 
 class Promises(RuleBasedStateMachine):
@@ -155,7 +157,7 @@ class Promises(RuleBasedStateMachine):
             Draft(
                 title=str(name),
                 id=name,
-                parent_id=names[above] if above < number else None,
+                parent_id=names[above % (number + 2)] if above % (number + 2) < number else None,
                 blocked_by=tuple(names[one] for one in sorted(before) if one < number),
                 max_retries=number % 2,
             )
@@ -197,25 +199,18 @@ class Promises(RuleBasedStateMachine):
         added, _ = self.both(lambda store: store.add_task(draft))
         return added.id if added else multiple()
 
-    @rule(blocker=tasks, blocked=tasks)
-    def link(self, blocker: TaskId, blocked: TaskId) -> None:
+    @rule(blocker=tasks, blocked=tasks, cut=st.booleans())
+    def rewire(self, blocker: TaskId, blocked: TaskId, *, cut: bool) -> None:
         self.by_hand = True
-        self.both(lambda store: store.link(blocker, blocked))
-
-    @rule(blocker=tasks, blocked=tasks)
-    def unlink(self, blocker: TaskId, blocked: TaskId) -> None:
-        self.by_hand = True
-        self.both(lambda store: store.unlink(blocker, blocked))
+        if cut:
+            self.both(lambda store: store.unlink(blocker, blocked))
+        else:
+            self.both(lambda store: store.link(blocker, blocked))
 
     @rule(task=tasks, parent=st.none() | tasks)
     def move(self, task: TaskId, parent: TaskId | None) -> None:
         self.by_hand = True
         self.both(lambda store: store.edit_task(task, Edit(parent_id=parent)))
-
-    @rule(task=tasks)
-    def delete(self, task: TaskId) -> None:
-        self.by_hand = True
-        self.both(lambda store: store.delete_task(task))
 
     # Workers
 
@@ -243,10 +238,9 @@ class Promises(RuleBasedStateMachine):
                 assert blocker.status is Status.DONE
             task = self.real.find(task.parent_id) if task.parent_id else None
 
-    @rule(which=st.integers(0, 5), transition=SETTLEMENTS)
+    @rule(which=WHICH, transition=SETTLEMENTS)
     def settle(self, which: int, transition: Transition) -> None:
         if which < len(self.claims):
-            # Old claims stay in the list: the dead may come back and try.
             taken = dict(zip((self.model, self.real), self.claims[-1 - which], strict=True))
             held = self.model.holds(taken[self.model])
             settled, _ = self.both(
@@ -261,7 +255,15 @@ class Promises(RuleBasedStateMachine):
         self.claim(worker, ALL, Schedule.PRIORITY)
         self.settle(0, transition)
 
-    @rule(target=tasks, which=st.integers(0, 2))
+    @rule(worker=WORKERS)
+    def do_well(self, worker: WorkerId) -> None:
+        self.work(worker, Accepted())
+
+    @rule(worker=WORKERS)
+    def fail(self, worker: WorkerId) -> None:
+        self.work(worker, GaveUp("impossible"))
+
+    @rule(target=tasks, which=WHICH)
     def split_up(self, which: int) -> Any:
         """A session adds tasks below its own."""
         if which >= len(self.claims):
@@ -269,18 +271,16 @@ class Promises(RuleBasedStateMachine):
         task = self.claims[-1 - which][0].task.id
         return self.add(task, [], priority=0, max_retries=0, status=Status.PENDING)
 
-    @rule(which=st.integers(0, 2))
+    @rule(which=WHICH)
     def begin_session(self, which: int) -> None:
         if which < len(self.claims):
             taken = dict(zip((self.model, self.real), self.claims[-1 - which], strict=True))
             self.both(lambda store: start(store, taken[store]) and None)
 
-    @rule(worker=WORKERS)
-    def show_life(self, worker: WorkerId) -> None:
-        self.both(lambda store: store.heartbeat(worker, LEASE_S))
-
-    @rule(seconds=st.sampled_from([1.0, LEASE_S / 2, LEASE_S + 1]))
-    def let_time_pass(self, seconds: float) -> None:
+    @rule(seconds=st.sampled_from([1.0, LEASE_S / 2, LEASE_S + 1]), alive=st.none() | WORKERS)
+    def let_time_pass(self, seconds: float, alive: WorkerId | None) -> None:
+        if alive:
+            self.both(lambda store: store.heartbeat(alive, LEASE_S))
         self.clock.advance(seconds)
 
     @rule(worker=WORKERS, release=st.booleans())
@@ -298,33 +298,39 @@ class Promises(RuleBasedStateMachine):
 
     # People
 
-    @rule(task=tasks)
-    def block(self, task: TaskId) -> None:
-        self.both(lambda store: store.apply(task, [Blocked("ask Ada")]))
+    @rule(task=tasks, back=st.booleans())
+    def hold(self, task: TaskId, *, back: bool) -> None:
+        step = Blocked("ask Ada") if back else Unblocked()
+        held, _ = self.both(lambda store: store.apply(task, [step]))
+        # Blocking asks for an open task; unblocking for a blocked one.
+        assert held is None or held.status is not Status.IN_PROGRESS
 
-    @rule(task=tasks)
-    def unblock(self, task: TaskId) -> None:
-        self.both(lambda store: store.apply(task, [Unblocked()]))
-
-    @rule(task=tasks)
-    def retry(self, task: TaskId) -> None:
+    @rule(task=tasks, deed=st.sampled_from(["done", "failed", "reset", "retry", "retry"]))
+    def force(self, task: TaskId, deed: str) -> None:
+        known = {one.id: one for one in self.stored(self.model)}
         self.by_hand = True
-        self.both(lambda store: store.retry(task))
+        match deed:
+            case "done":
+                after, _ = self.both(lambda store: store.force_done(task))
+                assert (after is None) == (task not in known)
+                assert after is None or after.status is Status.DONE
+            case "failed":
+                after, _ = self.both(lambda store: store.force_failed(task, "dropped"))
+                assert after is None or after.status is Status.FAILED
+            case "reset":
+                after, _ = self.both(lambda store: store.reset(task))
+                assert (after is None) == (task not in known)
+                assert after is None or after.status is Status.PENDING
+            case "retry":
+                after, _ = self.both(lambda store: store.retry(task))
+                was_failed = task in known and known[task].status is Status.FAILED
+                assert (after is not None) == was_failed
 
     @rule(task=tasks)
-    def reset(self, task: TaskId) -> None:
+    def delete(self, task: TaskId) -> None:
         self.by_hand = True
-        self.both(lambda store: store.reset(task))
-
-    @rule(task=tasks)
-    def force_done(self, task: TaskId) -> None:
-        self.by_hand = True
-        self.both(lambda store: store.force_done(task))
-
-    @rule(task=tasks)
-    def force_failed(self, task: TaskId) -> None:
-        self.by_hand = True
-        self.both(lambda store: store.force_failed(task, "dropped"))
+        gone, _ = self.both(lambda store: store.delete_task(task))
+        assert gone is None or task in gone
 
     # What always holds
 
@@ -395,6 +401,6 @@ TestPromises = Promises.TestCase
 TestPromises.settings = settings(
     settings.get_profile("ralph"),
     max_examples=int(os.environ.get("RALPH_TEST_EXAMPLES", "150")),
-    stateful_step_count=30,
+    stateful_step_count=40,
     suppress_health_check=list(HealthCheck),
 )

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ralph.core.errors import CycleRefused, NoSuchTask, UnusableData
@@ -64,6 +64,7 @@ def graphs(draw: st.DrawFn) -> list[tuple[Task, tuple[TaskId, ...]]]:
     return draw(st.permutations(found))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graphs())
 def test_what_is_written_is_read_back(graph: list[tuple[Task, tuple[TaskId, ...]]]) -> None:
     text = b"\n".join(line(task, blockers) for task, blockers in graph)
@@ -74,6 +75,7 @@ def test_what_is_written_is_read_back(graph: list[tuple[Task, tuple[TaskId, ...]
         assert draft.blocked_by == blockers
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=40), max_size=1))
 def test_noise_is_refused_and_never_crashes(noise: list[bytes]) -> None:
     if any(one.removeprefix(codecs.BOM_UTF8).strip() for one in noise):

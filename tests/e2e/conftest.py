@@ -56,7 +56,9 @@ class Project:
         """Run a command to its end and return its standard output."""
         done = self.try_ralph(*args, **env)
         if code is not None:
-            assert done.returncode == code, f"{args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+            assert done.returncode == code, (
+                f"{args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+            )
         return done.stdout.strip()
 
     def try_ralph(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -4,93 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from ralph.adapters.agents.command import CommandAgent
 from ralph.core import events
 from ralph.core.ending import Exit, Stop
 from ralph.core.errors import Unavailable
 from ralph.core.gates import Gate
-from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.ids import RunId, WorkerId
 from ralph.core.limits import Limits
 from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
 from ralph.core.target import Everything
-from ralph.core.task import Draft, Status, Task
+from ralph.core.task import Status
 from ralph.core.transitions import Blocked
-from ralph.engine.kit import Kit, Settings
-from ralph.engine.loop import run
-from ralph.ports.agent import Setup
 from ralph.ports.executor import Command, Listener
-from ralph.ports.store import Mark, Owner, Word
-from ralph.testing.clock import FrozenClock
-from ralph.testing.doubles import (
-    FakeExecutor,
-    FakeWorkspace,
-    Play,
-    RecordingSink,
-    ShutDoor,
-    is_stopped,
-    says,
-)
-from ralph.testing.memory_store import MemoryStore
-
-ME = Owner(host="here", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
-DEAD = Owner(host="here", boot_id="b", pid_namespace="n", pid=2, pid_start="1")
-
-
-class World:
-    """Everything around one loop."""
-
-    def __init__(self, runs_dir: Path) -> None:
-        self.clock = FrozenClock()
-        self.store = MemoryStore(self.clock)
-        self.executor = FakeExecutor(self.clock)
-        self.workspace = FakeWorkspace()
-        self.sink = RecordingSink()
-        self.signal: str | None = None
-        self.runs_dir = runs_dir
-        self.number = 0
-        self.gates: tuple[Gate, ...] = ()
-        self.limits = Limits()
-
-    def run(self, *sessions: Play) -> events.RunEnded:
-        self.number += 1
-        self.executor.sessions = list(sessions)
-        kit = Kit(
-            settings=Settings(
-                run_id=RunId(f"run-{self.number}"),
-                worker=WorkerId(f"agent-{self.number}"),
-                owner=ME,
-                runs_dir=str(self.runs_dir),
-                env={},
-                gates=self.gates,
-                limits=self.limits,
-            ),
-            store=self.store,
-            agent=CommandAgent(Setup(command="agent")),
-            workspace=self.workspace,
-            executor=self.executor,
-            clock=self.clock,
-            sink=self.sink,
-            door=ShutDoor(),
-            interrupted=lambda: self.signal,
-            is_alive=lambda owner: owner != DEAD,
-        )
-        ended = run(kit)
-        assert not self.executor.sessions, "the script was not used up"
-        return ended
-
-    def add(self, title: str = "a task", **fields: object) -> TaskId:
-        return self.store.add_task(Draft(title=title, **fields)).id  # type: ignore[arg-type]
-
-    def task(self, task: TaskId) -> Task:
-        return self.store.find(task)
-
-    def works(self, name: str = "work.txt", text: str = "x") -> Play:
-        """A session that edits a file and claims its task."""
-        return says("<task-done>TASK</task-done>", does=lambda: self.workspace.edit(name, text))
-
-    def told(self, kind: type[events.Event]) -> list[events.Event]:
-        return [event for event in self.sink.events if isinstance(event, kind)]
+from ralph.ports.store import Mark, Word
+from ralph.testing.doubles import is_stopped, says
+from tests.engine.world import DEAD, World
 
 
 @pytest.fixture

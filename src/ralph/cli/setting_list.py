@@ -1,12 +1,12 @@
 """Every setting there is, taken from the definitions themselves."""
 
-import ast
 from typing import Any
 
 import msgspec
 
-from ralph.config import settings as definitions
 from ralph.config.load import Loaded
+from ralph.config.reference import PLACES, describe
+from ralph.config.settings import Config
 from ralph.core.errors import Missing
 from ralph.core.safe_text import one_line
 
@@ -24,9 +24,9 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 def settings(loaded: Loaded) -> list[Setting]:
     """All of them, in the order in which they are defined."""
     meanings = _meanings()
-    defaults = definitions.Config()
+    defaults = Config()
     found = []
-    for section in definitions.Config.__struct_fields__:
+    for section in Config.__struct_fields__:
         table, default = getattr(loaded.config, section), getattr(defaults, section)
         names = getattr(table, "__struct_fields__", None)
         for name in names or ("",):
@@ -37,7 +37,7 @@ def settings(loaded: Loaded) -> list[Setting]:
                     value=getattr(table, name) if name else table,
                     source=str(loaded.source(key)),
                     default=getattr(default, name) if name else default,
-                    meaning=meanings.get((type(table).__name__, name), ""),
+                    meaning=meanings.get(key, ""),
                 )
             )
     return found
@@ -59,17 +59,10 @@ def chosen(found: list[Setting], key: str | None) -> list[Setting]:
     return wanted
 
 
-def _meanings() -> dict[tuple[str, str], str]:
-    """The sentence below each field, by class and field."""
-    with open(definitions.__file__, encoding="utf-8") as file:
-        tree = ast.parse(file.read())
-    found = {}
-    for made in tree.body:
-        if not isinstance(made, ast.ClassDef):
-            continue
-        for field, below in zip(made.body, made.body[1:], strict=False):
-            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                text = getattr(getattr(below, "value", None), "value", None)
-                if isinstance(below, ast.Expr) and isinstance(text, str):
-                    found[made.name, field.target.id] = text
-    return found
+def _meanings() -> dict[str, str]:
+    """What each setting means; tables with names of a person's own stand under their field."""
+    fields = {(place.partition(".")[0], key): place for place, (key, _) in PLACES.items()}
+    return {
+        fields.get((one.section, one.key), f"{one.section}.{one.key}"): one.doc
+        for one in describe()
+    }

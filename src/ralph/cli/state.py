@@ -9,12 +9,12 @@ from ralph.cli.screen import Screen
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local, since
 from ralph.core.duration import spoken
+from ralph.core.order import Schedule
 from ralph.core.safe_text import one_line
 from ralph.core.target import Everything
 from ralph.core.task import Status, Task
 from ralph.ports.store import Counts, Filter, Run, Store
 
-NEXT = 3
 STUCK = 5
 
 
@@ -37,6 +37,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """Those that live."""
     working: list[Working]
     ready: list[Task]
+    """What would be claimed next."""
     failed: list[Task]
     blocked: list[Task]
     last_run: Run | None
@@ -59,6 +60,7 @@ def look(store: Store) -> State:
     newest = store.runs(limit=1)
     workers = {run.worker for run in runs}
     now = time.time()
+    upcoming = store.next_ready(Everything(), Schedule.PRIORITY)
     return State(
         counts=store.counts(Everything()),
         runs=runs,
@@ -66,7 +68,7 @@ def look(store: Store) -> State:
             _in_hand(store, task, now, is_stale=task.claimed_by not in workers)
             for task in _some(store, Status.IN_PROGRESS, STUCK)
         ],
-        ready=store.tasks(Filter(ready=True, limit=NEXT)),
+        ready=[upcoming] if upcoming else [],
         failed=_some(store, Status.FAILED, STUCK),
         blocked=_some(store, Status.BLOCKED, STUCK),
         last_run=newest[0] if newest else None,

@@ -14,6 +14,7 @@ from ralph.config.text_values import from_text, holds_zero, kind_of, truth
 from ralph.config.toml_file import NAME, find_root, read_toml
 from ralph.core.duration import seconds
 from ralph.core.errors import Missing, UsageError
+from ralph.core.safe_text import one_line
 
 DEFAULT = Source("default")
 IMPLIED = (("agent.command", "agent.name", "command"), ("models.model", "models.strategy", "fixed"))
@@ -62,7 +63,7 @@ def load(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
         root=root,
         config=_convert(merged, sources),
         sources={key: source for key, (_, source) in merged.items()} | sources,
-        warnings=tuple(warning for layer in layers for warning in layer.warnings),
+        warnings=tuple(one_line(warning) for layer in layers for warning in layer.warnings),
         variables=variables,
     )
 

@@ -1,100 +1,146 @@
-"""The settings, described: read from the sentences below their fields.
+"""Every setting in words: for `ralph config show`, for `ralph init` and for the reference page.
 
-python -m ralph.config.reference > docs/reference/settings.md
+`python -m ralph.config.reference > docs/reference/settings.md` writes that page anew.
 """
 
 import ast
+import inspect
+import json
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from ralph.config import settings as definitions
+from ralph.config import environment, settings, shell_files
+from ralph.config.settings import SECTIONS, Config, Price, Rule
+from ralph.config.wrong_values import right
+
+PLACES = {
+    "gates.commands": ("<name>", "a command"),
+    "models.tiers": ("<agent>.<tier>", "the model that an agent calls haiku, sonnet or opus"),
+    "sandbox.rules": ("rules.<name>", ""),
+    "prices": ('"<model>"', ""),
+}
+"""How tables with names of a person's own are written, and what their values are."""
 
 
 class SettingDoc(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting."""
+    """One setting, described."""
 
     section: str
     key: str
-    default: object
+    type: str
+    """What a value looks like, in words."""
+    default: str
+    """As it would stand in `.ralph.toml`; empty for tables of free names."""
     doc: str
 
 
 def describe() -> list[SettingDoc]:
-    """Every setting, in the order in which they are defined."""
-    sentences = _sentences()
-    return [
-        SettingDoc(
-            section=section,
-            key=key,
-            default=getattr(type_(), key),
-            doc=sentences.get((type_.__name__, key), ""),
-        )
-        for section, type_ in definitions.SECTIONS.items()
-        for key in type_.__struct_fields__
-    ]
-
-
-def section_docs() -> dict[str, str]:
-    """What each section is about."""
-    return {name: (type_.__doc__ or "").strip() for name, type_ in definitions.SECTIONS.items()}
-
-
-def as_toml(value: object) -> str:
-    """A default as it would be written in `.ralph.toml`."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case tuple() | list():
-            return f"[{', '.join(as_toml(one) for one in value)}]"
-        case dict():
-            return "{}"
-        case str():
-            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        case _:
-            return str(value)
-
-
-def markdown() -> str:
-    """The reference page."""
-    lines = [
-        "# Settings",
-        "",
-        "Every key of `.ralph.toml` is optional. Defaults < `config.sh` < `.ralph.toml` <",
-        "`RALPH_<SECTION>_<KEY>` < flags; `ralph config show` prints each value and its source.",
-        "Durations are `30s`, `10m`, `8h`; an empty one is without limit.",
-    ]
-    about = section_docs()
-    here = ""
-    for one in describe():
-        if one.section != here:
-            here = one.section
-            lines += ["", f"## [{here}]", "", about[here], ""]
-            lines += ["| key | default | meaning |", "| --- | --- | --- |"]
-        lines.append(f"| `{one.key}` | `{as_toml(one.default)}` | {one.doc} |")
-    return "\n".join(lines) + "\n"
-
-
-def _sentences() -> dict[tuple[str, str], str]:
-    """The string below each field, by class and field."""
-    with open(definitions.__file__, encoding="utf-8") as file:
-        tree = ast.parse(file.read())
-    found: dict[tuple[str, str], str] = {}
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            for field, below in zip(node.body, node.body[1:], strict=False):
-                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                    text = _text(below)
-                    if text:
-                        found[node.name, field.target.id] = text
+    """All settings in the order of their definition, with the sentence below each field."""
+    docs = _sentences()
+    defaults = Config()
+    found = []
+    for section in Config.__struct_fields__:
+        kind = SECTIONS.get(section)
+        if kind is None:
+            found.append(_free(section, section, docs["Config"][section]))
+            continue
+        for field in kind.__struct_fields__:
+            doc = docs[kind.__name__][field]
+            if f"{section}.{field}" in PLACES:
+                found.append(_free(section, f"{section}.{field}", doc))
+                continue
+            found.append(
+                SettingDoc(
+                    section=section,
+                    key=field,
+                    type=right(kind.__annotations__[field]),
+                    default=_toml(getattr(getattr(defaults, section), field)),
+                    doc=doc,
+                )
+            )
     return found
 
 
-def _text(node: ast.stmt) -> str:
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return str(node.value.value).replace("\n", " ").strip()
-    return ""
+def sections() -> dict[str, str]:
+    """A sentence for each section."""
+    return {
+        name: inspect.getdoc(SECTIONS.get(name, Price)) or "" for name in Config.__struct_fields__
+    }
+
+
+def page() -> str:
+    """The reference page, in Markdown."""
+    parts = [
+        "# Settings\n",
+        "Generated by `python -m ralph.config.reference`; do not edit.\n",
+        "`.ralph.toml` is found walking up from the current folder. Flags win over variables,"
+        " variables over `.ralph.toml`, that over `config.sh`, and that over the defaults."
+        " `ralph config show` tells each value and where it came from.\n",
+        "Every setting with a default below can also be set by a variable"
+        " `RALPH_<SECTION>_<KEY>`, a gate by `RALPH_GATES_<NAME>`; commas separate lists.\n",
+    ]
+    by_section: dict[str, list[SettingDoc]] = {}
+    for each in describe():
+        by_section.setdefault(each.section, []).append(each)
+    for section, sentence in sections().items():
+        parts.append(f"## [{section}]\n\n{sentence}\n")
+        rows = [(f"`{it.key}`", it.type, _code(it.default), it.doc) for it in by_section[section]]
+        parts.append(_table(("key", "value", "default", "meaning"), rows))
+    parts.append("## Short variables\n")
+    short = [*environment.SHORT.items(), ("NO_COMMIT", 'git.commit = "none"')]
+    parts.append(_table(("variable", "setting"), [(f"`{a}`", f"`{b}`") for a, b in short]))
+    parts.append("## config.sh\n")
+    parts.append(
+        "`.agents/ralph/config.sh` and `.ralph/config.sh` are read, never executed:"
+        ' plain `NAME="value"` lines.\n'
+    )
+    shell = [*shell_files.SETTINGS.items(), ("NO_COMMIT=true", 'git.commit = "none"')]
+    shell += [(f"GATE_{gate}", f"gates.{gate.lower()}") for gate in shell_files.GATES]
+    parts.append(_table(("variable", "setting"), [(f"`{a}`", f"`{b}`") for a, b in shell]))
+    return "\n".join(parts)
+
+
+def _free(section: str, place: str, doc: str) -> SettingDoc:
+    key, kind = PLACES[place]
+    fields = {"sandbox.rules": Rule, "prices": Price}.get(place)
+    words = kind if fields is None else "a table of " + ", ".join(fields.__struct_fields__)
+    return SettingDoc(section=section, key=key, type=words, default="", doc=doc)
+
+
+def _sentences() -> dict[str, dict[str, str]]:
+    """The text below each field, by class and field; Python itself throws these away."""
+    found: dict[str, dict[str, str]] = {}
+    for made in ast.parse(inspect.getsource(settings)).body:
+        if isinstance(made, ast.ClassDef):
+            fields = found.setdefault(made.name, {})
+            for field, below in zip(made.body, made.body[1:], strict=False):
+                match field, below:
+                    case (
+                        ast.AnnAssign(target=ast.Name(id=name)),
+                        ast.Expr(value=ast.Constant(value=str(text))),
+                    ):
+                        fields[name] = " ".join(text.split())
+                    case _:
+                        pass
+    return found
+
+
+def _toml(value: Any) -> str:
+    """JSON writes texts, numbers, truths and lists of texts as TOML does."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(markdown())
+    sys.stdout.write(page())

@@ -39,7 +39,7 @@ class Models(Section, frozen=True, kw_only=True):
     model: str = ""
     """The model of the `fixed` strategy."""
     tiers: dict[str, dict[str, str]] = {}
-    """`[models.AGENT]`: what haiku, sonnet and opus mean for an agent."""
+    """What haiku, sonnet and opus mean for an agent, below `[models.AGENT]`."""
 
 
 class Price(Section, frozen=True, kw_only=True):
@@ -106,7 +106,7 @@ class Gates(Section, frozen=True, kw_only=True):
     """Commands that must pass, in order."""
 
     commands: dict[str, str] = {}
-    """`name = "command"`."""
+    """Each gate has a name of yours; the first one that fails ends the judging."""
     min_coverage: Annotated[float, msgspec.Meta(ge=0.0, le=100.0)] = 0.0
     """The least coverage, in percent, that the `coverage` gate must report."""
 
@@ -195,7 +195,7 @@ class Sandbox(Section, frozen=True, kw_only=True):
     read: tuple[str, ...] = ()
     """Hidden paths that sessions may read."""
     rules: dict[str, Rule] = {}
-    """`[sandbox.rules.NAME]`: rules of your own."""
+    """Rules of your own, below `[sandbox.rules.NAME]`: each is one more word for `allow`."""
 
 
 class Workspace(Section, frozen=True, kw_only=True):
@@ -260,6 +260,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     agent: Agent = Agent()
     models: Models = Models()
     prices: dict[str, Price] = {}
+    """What a model costs, for agents that count tokens but do not say what they cost."""
     execution: Execution = Execution()
     verify: Verify = Verify()
     review: Review = Review()

@@ -52,8 +52,8 @@ def _read(path: str, layer: Layer, variables: dict[str, str]) -> None:
     except UnusableData as error:
         raise BadConfig(str(error), hint=error.hint) from error
     variables.update((name, each.value) for name, each in found.items())
-    for name, (value, line) in found.items():
-        source = Source("config.sh", path, line, name)
+    for name, variable in found.items():
+        value, source = variable.value, Source("config.sh", path, variable.line, name)
         if name == "NO_COMMIT" and value and truth(value) is not False:
             layer.values["git.commit"] = ("none" if truth(value) else value, source)
         elif name in SETTINGS and value:

@@ -1,9 +1,11 @@
 """Where a setting came from."""
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 
-class Source(NamedTuple):
+class Source(msgspec.Struct, frozen=True):
     """A place that a person can go to and change."""
 
     kind: str
@@ -33,7 +35,7 @@ Values = dict[str, tuple[Any, Source]]
 """What is set, as it was written, and where; by `section.key`."""
 
 
-class Layer(NamedTuple):
+class Layer(msgspec.Struct, frozen=True):
     """What one source sets."""
 
     values: Values

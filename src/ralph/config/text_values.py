@@ -37,7 +37,7 @@ def from_text(key: str, text: str) -> object:
 
 
 def holds_zero(value: object) -> bool:
-    """Whether a text in it has a zero byte: no program can be given one, so it would crash later."""
+    """Whether a text in it has a zero byte: no program can be given one, so it crashes later."""
     if isinstance(value, str):
         return "\0" in value
     if isinstance(value, dict):

@@ -70,10 +70,10 @@ def shown(value: Any) -> str:
 
 def _error(source: Source, key: str, said: str, *, hint: str) -> RalphError:
     if source.kind == "flag":
-        return UsageError(f"{key} {said}", hint=hint)
+        return UsageError(one_line(f"{key} {said}"), hint=hint)
     if source.kind == "environment":
-        return BadConfig(f"{source} {said}", hint=hint)
-    return BadConfig(f"{source}: {source.variable or key} {said}", hint=hint)
+        return BadConfig(one_line(f"{source} {said}"), hint=hint)
+    return BadConfig(one_line(f"{source}: {source.variable or key} {said}"), hint=hint)
 
 
 def _range(least: float | None, most: float | None) -> str:

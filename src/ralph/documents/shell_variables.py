@@ -1,6 +1,8 @@
 """`config.sh` and `agents.sh`: plain `NAME="value"` lines, read and written, never sourced."""
 
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from ralph.core.errors import UnusableData
 from ralph.core.safe_text import one_line
@@ -23,7 +25,7 @@ ESCAPED: Final = frozenset('$`"\\')
 HINT: Final = 'only lines such as NAME="value" are read; write \\$ for a dollar sign'
 
 
-class Variable(NamedTuple):
+class Variable(msgspec.Struct, frozen=True):
     """A value, and the line that gives it."""
 
     value: str

@@ -3,6 +3,7 @@
 import contextlib
 
 import msgspec
+from msgspec.structs import replace
 
 from ralph.core.ending import Cost
 from ralph.core.errors import ClaimLost, RalphError
@@ -73,6 +74,9 @@ def conclude(kit: Kit, claim: Claim, session: Session) -> Iterated:
     ending = session.ending
     assert ending is not None
     try:
+        if session.after is None:
+            # The disk was full when the session ended: see now what it left.
+            session = replace(session, after=kit.take_snapshot())
         verdict = judge(kit, claim.task, session)
     except Interrupted:
         _give_back(kit, claim, Postponed("stopped before it was judged"))

@@ -1,6 +1,8 @@
 """Doubles of the ports, for tests of the engine: no processes, no git, no waiting."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
 
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ending import Exit, Stop
@@ -22,8 +24,10 @@ class FakeExecutor:
     def __init__(self, clock: FrozenClock) -> None:
         self.clock = clock
         self.sessions: list[Play] = []
-        self.gates: dict[str, list[int]] = {}
-        """Exit codes by gate command, in order; the last one repeats."""
+        self.otherwise: Play | None = None
+        """What sessions do when the script has none left."""
+        self.gates: dict[str, list[int | Play]] = {}
+        """What gates do, by their command, in order; the last one repeats."""
         self.slept: list[float] = []
         self.swept: list[str] = []
 
@@ -40,11 +44,13 @@ class FakeExecutor:
         del log, timeouts, line_limit
         gate = self.gates.get(command.argv[-1])
         if gate is not None:
-            if stop := listener.tick():
-                return Exit(code=-15, stop=stop)
-            return Exit(code=gate.pop(0) if len(gate) > 1 else gate[0])
-        assert self.sessions, "the script has no session left"
-        return self.sessions.pop(0)(command, listener)
+            does = gate.pop(0) if len(gate) > 1 else gate[0]
+            return (
+                exits(does)(command, listener) if isinstance(does, int) else does(command, listener)
+            )
+        session = self.sessions.pop(0) if self.sessions else self.otherwise
+        assert session is not None, "the script has no session left"
+        return session(command, listener)
 
     def capture(
         self,
@@ -76,6 +82,17 @@ class FakeExecutor:
         return 0
 
 
+def exits(code: int) -> Play:
+    """A gate that says nothing and exits."""
+
+    def play(command: Command, listener: Listener) -> Exit:
+        del command
+        stop = listener.tick()
+        return Exit(code=-15 if stop else code, stop=stop)
+
+    return play
+
+
 def says(text: str, *, code: int = 0, does: Callable[[], object] | None = None) -> Play:
     """A session that may do something, says something and exits."""
 
@@ -100,58 +117,91 @@ def is_stopped(stop: Stop) -> Play:
     return play
 
 
+class FakeCommit(msgspec.Struct, frozen=True, kw_only=True):
+    """A commit: a name of its own, what it says, and every file."""
+
+    name: str
+    message: str
+    files: dict[str, str]
+
+
 class FakeWorkspace:
-    """A checkout of two dictionaries: what is committed, and what is on disk."""
+    """A checkout of dictionaries: what is committed, and what is on disk."""
 
     path = "/checkout"
 
     def __init__(self) -> None:
-        self.head: dict[str, str] = {}
         self.files: dict[str, str] = {}
-        self.commits: list[str] = ["c0"]
+        self.history = [FakeCommit(name="c0", message="c0", files={})]
         self.saved: dict[str, dict[str, str]] = {}
+        self._made = 0
         self._trees: dict[str, dict[str, str]] = {}
+
+    @property
+    def head(self) -> dict[str, str]:
+        """The files of the last commit."""
+        return self.history[-1].files
+
+    @property
+    def commits(self) -> list[str]:
+        """What the commits say, oldest first."""
+        return [commit.message for commit in self.history]
 
     def edit(self, name: str, text: str = "x") -> None:
         """What an agent, or a person, does."""
         self.files[name] = text
 
+    def commit_files(self, message: str, names: Iterable[str]) -> str:
+        """What an agent, or a person, does with git."""
+        return self._commit(message, {name: self.files.get(name) for name in names})
+
+    def _commit(self, message: str, changed: Mapping[str, str | None]) -> str:
+        merged = {**self.head, **changed}
+        self._made += 1
+        made = FakeCommit(
+            name=f"c{self._made}",
+            message=message,
+            files={name: text for name, text in merged.items() if text is not None},
+        )
+        self.history.append(made)
+        return made.name
+
     def snapshot(self) -> Snapshot:
         """Trees are remembered under the text of their content."""
-        dirty = self._differing(self.head, self.files)
-        tree = repr(sorted(self.files.items())) if dirty else ""
-        head = self.commits[-1]
-        self._trees[tree or head] = dict(self.files)
-        return Snapshot(head=head, branch="main", tree=tree, dirty=dirty)
+        return self._seen(self.history[-1], self.files)
 
-    @staticmethod
-    def _differing(old: dict[str, str], new: dict[str, str]) -> tuple[str, ...]:
-        return tuple(sorted(n for n in old.keys() | new.keys() if old.get(n) != new.get(n)))
+    def _seen(self, head: FakeCommit, files: dict[str, str]) -> Snapshot:
+        dirty = _differing(head.files, files)
+        tree = repr(sorted(files.items())) if dirty else ""
+        self._trees[tree or head.name] = dict(files)
+        return Snapshot(head=head.name, branch="main", tree=tree, dirty=dirty)
 
     def _tree(self, snapshot: Snapshot) -> dict[str, str]:
         return self._trees[snapshot.tree or snapshot.head]
 
+    def _since(self, head: str) -> int:
+        return [commit.name for commit in self.history].index(head) + 1
+
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         """Commits by name, files by content."""
-        new = self.commits[self.commits.index(since.head) + 1 :]
+        files = _differing(self._tree(since), self._tree(now))
         return Changes(
-            commits=tuple(new),
-            files=self._differing(self._tree(since), self._tree(now)),
-            left=now.dirty,
+            commits=tuple(commit.name for commit in self.history[self._since(since.head) :]),
+            files=files,
+            left=tuple(name for name in files if name in now.dirty),
         )
 
     def commit(
         self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
     ) -> Committed:
         """Everything changed in between, less what is a person's."""
-        names = [n for n in self.changes(since, upto).files if n not in keep | set(since.dirty)]
-        names = [n for n in names if self.head.get(n) != self._tree(upto).get(n)]
+        files = self._tree(upto)
+        left = [n for n in self.changes(since, upto).left if self.head.get(n) != files.get(n)]
+        names = [name for name in left if name not in keep and name not in since.dirty]
         if not names:
-            return Committed()
-        for name in names:
-            self.head[name] = self._tree(upto)[name]
-        self.commits.append(message.splitlines()[0])
-        return Committed(commit=self.commits[-1], files=tuple(names))
+            return Committed(leftovers=tuple(name for name in left if name not in keep))
+        made = self._commit(message.splitlines()[0], {name: files.get(name) for name in names})
+        return Committed(commit=made, files=tuple(names))
 
     def save(self, ref: str, message: str) -> str:
         """Keep a copy."""
@@ -162,10 +212,14 @@ class FakeWorkspace:
     def restore(self, to: Snapshot) -> None:
         """Files and commits as they were."""
         self.files = dict(self._tree(to))
-        self.commits = self.commits[: self.commits.index(to.head) + 1]
+        self.history = self.history[: self._since(to.head)]
 
     def close(self) -> None:
         """Nothing to give up."""
+
+
+def _differing(old: dict[str, str], new: dict[str, str]) -> tuple[str, ...]:
+    return tuple(sorted(n for n in old.keys() | new.keys() if old.get(n) != new.get(n)))
 
 
 class RecordingSink:

@@ -39,7 +39,7 @@ class ClaimsPart(GraphPart):
         self, worker: WorkerId, run: RunId | None, target: Target, schedule: Schedule
     ) -> Claim | None:
         """Hand one ready task to one worker, never the same task to two."""
-        values = _about(target) | {"worker": worker, "now": self.now()}
+        values = (worker, self.now(), *_about(target))
         row = self.db.row(SQL.claim % _next(target, schedule), values)
         return None if row is None else self._handed(task_of(row), worker, run)
 
@@ -54,7 +54,7 @@ class ClaimsPart(GraphPart):
 
     def _handed(self, task: Task, worker: WorkerId, run: RunId | None) -> Claim:
         self.emit(event_of(task, Claimed(worker)), run)
-        self.db.execute(SQL.seen, {"id": worker, "now": task.updated_at})
+        self.db.execute(SQL.seen, (task.updated_at, worker))
         return Claim(task=task, worker=worker, attempt=task.attempt)
 
     # Leases
@@ -135,7 +135,7 @@ class ClaimsPart(GraphPart):
         step = iter([(claim.task.id, transition)])
         self.carry_out(view, step, fail_fast=fail_fast, run=run)
         if not isinstance(transition, Postponed):
-            self.db.execute(SQL.settle_sessions, {"id": claim.task.id})
+            self.db.execute(SQL.settle_sessions, (claim.task.id,))
         return view.node(claim.task.id)
 
     @reading
@@ -176,8 +176,8 @@ class ClaimsPart(GraphPart):
         return int(self.db.value(SQL.in_progress % _scope(target), _about(target)))
 
 
-def _fence(claim: Claim) -> dict[str, object]:
-    return {"id": claim.task.id, "worker": claim.worker, "attempt": claim.attempt}
+def _fence(claim: Claim) -> Row:
+    return claim.task.id, claim.worker, claim.attempt
 
 
 def _next(target: Target, schedule: Schedule) -> str:
@@ -201,11 +201,12 @@ def _scope(target: Target) -> str:
             return SQL.below_task
 
 
-def _about(target: Target) -> dict[str, object]:
+def _about(target: Target) -> Row:
+    """What the scope of a target leaves open."""
     match target:
         case Everything():
-            return {}
+            return ()
         case OneFeature(feature=feature):
-            return {"feature": feature}
+            return (feature,)
         case Subtree(task):
-            return {"root": task}
+            return (task,)

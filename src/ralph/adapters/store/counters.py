@@ -29,7 +29,7 @@ def moved(db: Database, before: Task, after: Task) -> bool:
     # All of these flip the same way: nothing is both freed and held back by one step.
     holders: list[TaskId] = []
     if done:
-        waiting = db.rows(SQL.dependents_of, {"id": after.id, "change": -done})
+        waiting = db.rows(SQL.dependents_of, (-done, after.id))
         holders = _turned(waiting, -done)
         may_follow |= any(status == "blocked" for _, _, _, status in waiting)
     if (before.status in HOLDING) != (after.status in HOLDING):
@@ -45,8 +45,7 @@ def _turned(counted: list[Row], change: int) -> list[TaskId]:
 
 
 def _family(db: Database, parent: TaskId, children: int, not_done: int, failed: int) -> Row:
-    values = {"parent": parent, "children": children, "open": not_done, "failed": failed}
-    (counted,) = db.rows(SQL.parent_of, values)
+    (counted,) = db.rows(SQL.parent_of, (children, not_done, failed, parent))
     return counted
 
 
@@ -64,7 +63,7 @@ def left(db: Database, parent: TaskId, child: Status) -> None:
 def linked(db: Database, blocker: Task, blocked: TaskId, change: int) -> None:
     """An edge came (1) or went (-1)."""
     if blocker.status is not Status.DONE:
-        counted = db.rows(SQL.blocked_by_one, {"id": blocked, "change": change})
+        counted = db.rows(SQL.blocked_by_one, (change, blocked))
         rehold(db, _turned(counted, change))
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from ralph.adapters.store.migrations import migrate
+from ralph.adapters.store.migrations import check, migrate
 from ralph.adapters.store.trouble import code, explained
 from ralph.core.errors import CannotWrite, Missing, Unavailable
 
@@ -64,6 +64,8 @@ class Database:
         # A change touches a dozen pages here and there; four times the usual number of them
         # before they are sorted into the file means a quarter of the flushes.
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        # Before anything is written: another program's file must stay as it is.
+        check(connection, self.path)
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:

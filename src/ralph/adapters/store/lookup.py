@@ -26,7 +26,7 @@ class LookupPart(MovesPart):
     @reading
     def find(self, name: str) -> Task:
         """By id or alias; else NoSuchTask with near matches in the hint."""
-        row = self.db.row(SQL.one_task, {"id": name})
+        row = self.db.row(SQL.one_task, (name,))
         if row is not None:
             return task_of(row)
         called = [task_of(row) for row in self.db.rows(SQL.by_alias, {"alias": name})]

@@ -19,8 +19,7 @@ def migrate(connection: sqlite3.Connection, path: str, folder: str = FOLDER) -> 
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Asked again: another process may have migrated it while we waited for the lock.
-        found = version(connection)
-        _check(connection, path, found, len(steps))
+        found = check(connection, path, len(steps))
         if 0 < found < len(steps):
             _back_up(path, found)
         for step in steps[found:]:
@@ -40,7 +39,10 @@ def version(connection: sqlite3.Connection) -> int:
     return found
 
 
-def _check(connection: sqlite3.Connection, path: str, found: int, known: int) -> None:
+def check(connection: sqlite3.Connection, path: str, known: int | None = None) -> int:
+    """The database's version, if it is one that may be touched at all."""
+    known = len(os.listdir(FOLDER)) if known is None else known
+    found = version(connection)
     if found > known:
         raise UnusableData(
             f"database {path} has version {found}, but this Ralph knows versions up to {known}",
@@ -50,6 +52,7 @@ def _check(connection: sqlite3.Connection, path: str, found: int, known: int) ->
         raise UnusableData(
             f"database {path} was not written by Ralph", hint="move it out of the way"
         )
+    return found
 
 
 def _back_up(path: str, found: int) -> None:

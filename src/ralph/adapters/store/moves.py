@@ -60,18 +60,18 @@ class MovesPart(JournalPart):
         settled = after.status is Status.DONE or after.status is Status.FAILED
         self.db.execute(
             SQL.move,
-            {
-                "id": after.id,
-                "status": after.status.value,
-                "attempt": after.attempt,
-                "retry_count": after.retry_count,
-                "strikes": after.strikes,
-                "claimed_by": after.claimed_by,
-                "reason": after.reason,
-                "verification_status": after.verification_status,
-                "forget": settled or isinstance(transition, Reset),
-                "now": after.updated_at,
-            },
+            (
+                after.status.value,
+                after.attempt,
+                after.retry_count,
+                after.strikes,
+                after.claimed_by,
+                after.reason,
+                after.verification_status,
+                settled or isinstance(transition, Reset),
+                after.updated_at,
+                after.id,
+            ),
         )
         return counters.moved(self.db, before, after)
 

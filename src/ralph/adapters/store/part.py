@@ -35,7 +35,7 @@ class Part:
 
     def task(self, task: TaskId) -> Task:
         """The task of that id, or NoSuchTask."""
-        row = self.db.row(SHARED.one_task, {"id": task})
+        row = self.db.row(SHARED.one_task, (task,))
         if row is None:
             raise NoSuchTask(f"there is no task {task}")
         return task_of(row)

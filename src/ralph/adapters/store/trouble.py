@@ -17,6 +17,11 @@ def explained(error: sqlite3.Error, path: str) -> RalphError | None:
                 f"there is no space left to write {path}",
                 hint="free some space and run it again; what was recorded before is safe",
             )
+        case sqlite3.SQLITE_CANTOPEN if _cannot_be_read(path):
+            return UnusableData(
+                f"database {path} cannot be read: {error}",
+                hint="look at what is in its place, and at its permissions",
+            )
         case (
             sqlite3.SQLITE_READONLY
             | sqlite3.SQLITE_PERM
@@ -41,6 +46,16 @@ def explained(error: sqlite3.Error, path: str) -> RalphError | None:
 def code(error: sqlite3.Error) -> int:
     """The primary result code; 0 for errors that do not come from SQLite itself."""
     return getattr(error, "sqlite_errorcode", 0) & PRIMARY
+
+
+def _cannot_be_read(path: str) -> bool:
+    try:
+        with open(path, "rb"):
+            return False
+    except FileNotFoundError:
+        return False  # it cannot be made, which is another matter
+    except OSError:
+        return True
 
 
 def _way_back(path: str) -> str:

@@ -166,7 +166,9 @@ def git_error(args: Sequence[str], got: Captured, where: str) -> RalphError:
             f"a file in {where} cannot be read: {line}", hint="make it readable, or ignore it"
         )
     if any(sign in said for sign in _NOT_WRITABLE):
-        return CannotWrite(f"git cannot write in {where}: {line}")
+        return CannotWrite(
+            f"git cannot write in {where}: {line}", hint="look at its permissions, and at the disk"
+        )
     return RalphError(f"git {args[0]} failed in {where}: {line or f'exit code {got.code}'}")
 
 

@@ -1,5 +1,6 @@
 """Delete tasks, everything below them and their edges."""
 
+import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
@@ -28,17 +29,22 @@ def run(args: Namespace) -> int:
     from ralph.cli.confirm import make_sure
     from ralph.cli.opening import the_store
     from ralph.cli.task.naming import find_all
+    from ralph.core.task import Status
 
     with the_store() as store:
         tasks = find_all(store, args.tasks)
         going = {task.id: task for root in tasks for task in store.subtree(root.id)}
-        _show(list(going.values()), yes=args.yes)
+        busy = [task.id for task in going.values() if task.status is Status.IN_PROGRESS]
+        if not args.yes:
+            _show(list(going.values()), busy)
         make_sure(args, f"deleting {_many(len(going))}")
         gone: list[TaskId] = []
         for task in tasks:
             # One of them may be part of another that is gone already.
             if task.id not in gone:
                 gone += store.delete_task(task.id)
+    if busy:
+        print(f"ralph: the running session of {_some(busy)} will be stopped", file=sys.stderr)
     if args.json:
         from ralph.cli.as_json import show
 
@@ -48,30 +54,24 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _show(tasks: "list[Task]", *, yes: bool) -> None:
+def _show(tasks: "list[Task]", busy: "list[TaskId]") -> None:
     """What would go; on standard error, since it is part of the question."""
-    import sys
-
     from ralph.cli.task.telling import titled
     from ralph.core.errors import UsageError
-    from ralph.core.task import Status
 
-    if not yes:
-        for task in tasks[:SHOWN]:
-            print(f"{task.id}  {task.status.value:<11}  {titled(task)}", file=sys.stderr)
-        if len(tasks) > SHOWN:
-            print(f"… and {len(tasks) - SHOWN} more", file=sys.stderr)
-    busy = [task.id for task in tasks if task.status is Status.IN_PROGRESS]
-    if not busy:
-        return
-    names = ", ".join(busy[:SHOWN])
-    if not yes:
+    for task in tasks[:SHOWN]:
+        print(f"{task.id}  {task.status.value:<11}  {titled(task)}", file=sys.stderr)
+    if len(tasks) > SHOWN:
+        print(f"… and {len(tasks) - SHOWN} more", file=sys.stderr)
+    if busy:
         raise UsageError(
-            f"task {names} is in progress, so deleting it stops the running session",
+            f"task {_some(busy)} is in progress, so deleting it stops the running session",
             hint="add --yes if you mean it",
         )
-    said = f"ralph: task {names} is in progress, and the running session will be stopped"
-    print(said, file=sys.stderr)
+
+
+def _some(names: "list[TaskId]") -> str:
+    return ", ".join(names[:SHOWN])
 
 
 def _many(count: int) -> str:

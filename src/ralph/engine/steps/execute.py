@@ -6,10 +6,12 @@ from typing import IO
 
 from msgspec.structs import replace
 
+from ralph.core.errors import RalphError
 from ralph.core.events import SessionEnded, SessionStarted
 from ralph.core.ids import session_id
 from ralph.core.moment import iso
 from ralph.core.safe_text import one_line
+from ralph.core.snapshot import Changes, Snapshot
 from ralph.engine.kit import Kit
 from ralph.engine.steps.compose import paths
 from ralph.engine.watch import Watch
@@ -43,9 +45,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
             )
         finally:
             kit.door.shut()
-    kit.snapshot = None
-    after = kit.take_snapshot()
-    changes = kit.workspace.changes(session.before or after, after)
+    after, changes = _look(kit, session)
     kit.commits += len(changes.commits)
     ended = replace(
         session,
@@ -59,6 +59,20 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     kit.store.end_session(ended, _told(ended, changes.files, exit_.swept))
     kit.publish()
     return kit.store.session(claim.task.id, claim.attempt) or ended
+
+
+def _look(kit: Kit, session: Session) -> tuple[Snapshot | None, Changes]:
+    """The tree that it left, and what changed.
+
+    None where git cannot tell, since the disk is full: what the session said is worth more and
+    needs no git. Whoever judges it looks again.
+    """
+    kit.snapshot = None
+    try:
+        after = kit.take_snapshot()
+        return after, kit.workspace.changes(session.before or after, after)
+    except RalphError:
+        return None, Changes()
 
 
 def _start(kit: Kit, claim: Claim) -> Session:
@@ -103,7 +117,8 @@ def _stream(kit: Kit) -> contextlib.AbstractContextManager[IO[bytes] | None]:
     path = paths(kit) + ".jsonl"
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        return open(path, "wb")
+        # Unbuffered: screens follow it, and on a full disk a buffer would only fail when it is closed.
+        return open(path, "wb", buffering=0)
     except OSError:
         return contextlib.nullcontext()
 

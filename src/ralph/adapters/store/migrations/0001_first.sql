@@ -62,8 +62,7 @@ CREATE INDEX tasks_ready_feature_chain ON tasks (feature_id, chain DESC, priorit
 
 -- Counts, "is anything open?" and "what is in progress?" without looking at a single row.
 CREATE INDEX tasks_status ON tasks (status, feature_id);
--- Children, those that can still run first when read backwards.
-CREATE INDEX tasks_parent ON tasks (parent_id, status) WHERE parent_id IS NOT NULL;
+CREATE INDEX tasks_parent ON tasks (parent_id) WHERE parent_id IS NOT NULL;
 -- Tasks that somebody began and that are not settled: a handful at any time.
 CREATE INDEX tasks_begun ON tasks (id) WHERE base IS NOT NULL;
 CREATE UNIQUE INDEX tasks_alias ON tasks (alias, ifnull(feature_id, '')) WHERE alias IS NOT NULL;

@@ -11,12 +11,12 @@ SELECT id FROM tasks INDEXED BY tasks_ready_chain WHERE {ready} ORDER BY {by_cha
 
 -- name: next_of_feature_by_priority
 -- The most urgent ready task of a feature.
-SELECT id FROM tasks INDEXED BY tasks_ready_feature WHERE {ready} AND feature_id = :feature
+SELECT id FROM tasks INDEXED BY tasks_ready_feature WHERE {ready} AND feature_id = ?
 ORDER BY {by_priority} LIMIT 1
 
 -- name: next_of_feature_by_chain
 -- The ready task of a feature on which most depends.
-SELECT id FROM tasks INDEXED BY tasks_ready_feature_chain WHERE {ready} AND feature_id = :feature
+SELECT id FROM tasks INDEXED BY tasks_ready_feature_chain WHERE {ready} AND feature_id = ?
 ORDER BY {by_chain} LIMIT 1
 
 -- name: next_below_by_priority
@@ -34,7 +34,7 @@ SELECT {task} FROM tasks WHERE id = (%s)
 -- name: claim
 -- Find and take a task in one statement, so that no two workers get the same one.
 UPDATE tasks
-SET status = 'in_progress', attempt = attempt + 1, claimed_by = :worker, updated_at = :now
+SET status = 'in_progress', attempt = attempt + 1, claimed_by = ?, updated_at = ?
 WHERE id = (%s)
 RETURNING {task}
 
@@ -47,7 +47,7 @@ RETURNING {task}
 -- name: claimed
 -- A task, if it is still in these hands at this attempt; and how many of its children are not done.
 SELECT {task}, open_children FROM tasks
-WHERE id = :id AND status = 'in_progress' AND claimed_by = :worker AND attempt = :attempt
+WHERE id = ? AND status = 'in_progress' AND claimed_by = ? AND attempt = ?
 
 -- name: join
 -- Make a worker known.
@@ -67,7 +67,7 @@ UPDATE workers SET heartbeat_at = :now, lease_s = :lease_s WHERE id = :id
 
 -- name: seen
 -- A claim is a sign of life too.
-UPDATE workers SET heartbeat_at = :now WHERE id = :id
+UPDATE workers SET heartbeat_at = ? WHERE id = ?
 
 -- name: claims_of_others
 -- What is in other hands than mine, and whose they are.
@@ -84,7 +84,7 @@ created_at, updated_at
 
 -- name: settle_sessions
 -- With a task all its sessions are settled: one that was judged late is of an earlier attempt.
-UPDATE sessions SET mark = 'settled' WHERE task_id = :id AND mark <> 'settled'
+UPDATE sessions SET mark = 'settled' WHERE task_id = ? AND mark <> 'settled'
 
 -- name: base
 -- The checkout as it was when the task was first claimed.

@@ -4,21 +4,21 @@
 -- name: parent_of
 -- The family of a task grows, shrinks, or one of its members is settled or reopened.
 UPDATE tasks
-SET children = children + :children,
-    open_children = open_children + :open,
-    failed_children = failed_children + :failed
-WHERE id = :parent
+SET children = children + ?,
+    open_children = open_children + ?,
+    failed_children = failed_children + ?
+WHERE id = ?
 RETURNING open_children, failed_children
 
 -- name: dependents_of
 -- A blocker is done, or no longer: those that wait for it count again.
-UPDATE tasks SET unmet = unmet + :change
-WHERE id IN (SELECT blocked_id FROM dependencies WHERE blocker_id = :id)
+UPDATE tasks SET unmet = unmet + ?
+WHERE id IN (SELECT blocked_id FROM dependencies WHERE blocker_id = ?)
 RETURNING id, unmet, children, status
 
 -- name: blocked_by_one
 -- An edge came or went.
-UPDATE tasks SET unmet = unmet + :change WHERE id = :id RETURNING id, unmet, children, status
+UPDATE tasks SET unmet = unmet + ? WHERE id = ? RETURNING id, unmet, children, status
 
 -- name: rehold
 -- Tell what is below some tasks that it is held back, or no longer; deeper only where that

@@ -1,10 +1,9 @@
 -- name: move
 -- A task after a transition. A settled task forgets the checkout that it began with.
 UPDATE tasks
-SET status = :status, attempt = :attempt, retry_count = :retry_count, strikes = :strikes,
-    claimed_by = :claimed_by, reason = :reason, verification_status = :verification_status,
-    base = CASE WHEN :forget THEN NULL ELSE base END, updated_at = :now
-WHERE id = :id
+SET status = ?, attempt = ?, retry_count = ?, strikes = ?, claimed_by = ?, reason = ?,
+    verification_status = ?, base = CASE WHEN ? THEN NULL ELSE base END, updated_at = ?
+WHERE id = ?
 
 -- name: below
 -- A task and everything below it, level by level.

@@ -5,9 +5,9 @@
 SELECT {nodes} FROM tasks WHERE id = ?
 
 -- name: children
--- What is directly below it. Backwards through the index: pending, then in progress, then the rest,
--- so that "can any of them still run?" is answered by the first one.
-SELECT {nodes} FROM tasks WHERE parent_id = ? ORDER BY status DESC
+-- What is directly below it, the youngest first: those are the last to be worked on, so "can any of
+-- them still run?" is nearly always answered by the first one.
+SELECT {nodes} FROM tasks WHERE parent_id = ? ORDER BY rowid DESC
 
 -- name: blockers
 -- What it waits for.

@@ -1,0 +1,102 @@
+"""Make the current directory a Ralph project.
+
+Writes `.ralph.toml`, in which every setting is a comment, folders below `.ralph/`, entries in
+`.gitignore` and the database. What is there already stays as it is.
+"""
+
+import os
+from argparse import ArgumentParser, Namespace
+
+from ralph.core.errors import CannotWrite, Missing
+
+EXAMPLES = """
+ralph init
+ralph -C packages/api init
+"""
+
+FOLDERS = (".ralph", ".ralph/runs", ".ralph/features", ".ralph/skills", ".ralph/specs")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    del parser
+
+
+def run(args: Namespace) -> int:
+    from ralph.cli.places import git_top
+
+    del args
+    root = os.getcwd()
+    if git_top(root) is None:
+        raise Missing(f"{root} is not in a git repository", hint="git init")
+    _warn_of_another(root)
+    try:
+        made = [*map(_folder, FOLDERS), _settings(), _ignored(), _database()]
+    except OSError as error:
+        where = error.filename or root
+        raise CannotWrite(f"cannot write {where}: {(error.strerror or '').lower()}") from error
+    for name, is_new in made:
+        print(f"{'made ' if is_new else 'there'}  {name}")
+    if any(is_new for _, is_new in made):
+        print('\nnext: ralph task add "what is to be done", then ralph run')
+    return 0
+
+
+def _warn_of_another(root: str) -> None:
+    from ralph.config.toml_file import NAME, find_root
+
+    around = find_root(root)
+    if around is not None and around != root:
+        import sys
+
+        said = f"{around}/{NAME} is a project too; commands in {root} will use this one"
+        print(f"ralph: {said}", file=sys.stderr)
+
+
+def _folder(name: str) -> tuple[str, bool]:
+    is_new = not os.path.isdir(name)
+    os.makedirs(name, exist_ok=True)
+    return f"{name}/", is_new
+
+
+def _settings() -> tuple[str, bool]:
+    from ralph.config.reference import describe, sections
+    from ralph.config.toml_file import NAME
+    from ralph.documents.project_files import settings_file
+
+    try:
+        with open(NAME, "x", encoding="utf-8") as file:
+            file.write(settings_file(describe(), sections()))
+    except FileExistsError:
+        return NAME, False
+    return NAME, True
+
+
+def _ignored() -> tuple[str, bool]:
+    """Line ends stay as they are; only what is missing is appended."""
+    from ralph.documents.project_files import ignore_file
+
+    name = ".gitignore"
+    before = ""
+    if os.path.exists(name):
+        with open(name, encoding="utf-8", errors="surrogateescape", newline="") as file:
+            before = file.read()
+    after = ignore_file(before)
+    if after == before:
+        return f"{name} entries", False
+    with open(name, "a", encoding="utf-8", errors="surrogateescape", newline="") as file:
+        file.write(after[len(before) :])
+    return f"{name} entries", True
+
+
+def _database() -> tuple[str, bool]:
+    from ralph.cli.opening import the_project
+    from ralph.wiring import open_store
+
+    project = the_project()
+    shown = os.path.relpath(project.database)
+    if os.environ.get("RALPH_SOCKET"):
+        # Inside a session the running loop has it, and nobody else writes it.
+        return shown, False
+    is_new = not os.path.exists(project.database)
+    open_store(project).close()
+    return shown, is_new
