@@ -18,6 +18,7 @@ from ralph.core.errors import Busy, CannotWrite, Missing, RalphError, Unavailabl
 from ralph.core.snapshot import Snapshot
 from ralph.ports.executor import Captured
 from ralph.testing.hands import Hands, a_project
+from tests.privileges import ordinary
 
 NOBODY = frozenset[str]()
 REF = "refs/ralph/t-abc123/1"
@@ -348,23 +349,18 @@ def test_gits_complaints_become_one_line(said: str, kind: type[RalphError]) -> N
     assert "/p" in str(error)
 
 
-needs_permissions = pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-
-
-@needs_permissions
 def test_a_file_that_cannot_be_read_is_named(hands: Hands, workspace: InPlace) -> None:
     hands.write("secret", "x")
     (hands.top / "secret").chmod(0)
-    with pytest.raises(UnusableData, match="secret"):
+    with ordinary(), pytest.raises(UnusableData, match="secret"):
         workspace.snapshot()
 
 
-@needs_permissions
 def test_a_checkout_that_cannot_be_written_is_an_error(hands: Hands, workspace: InPlace) -> None:
     hands.write("new", "new")
     (hands.top / ".git").chmod(0o555)
     try:
-        with pytest.raises(CannotWrite):
+        with ordinary(), pytest.raises(CannotWrite):
             workspace.save(REF, "Kept aside\n")
     finally:
         (hands.top / ".git").chmod(0o755)

@@ -1,14 +1,12 @@
 """Making a folder a Ralph project."""
 
-import os
 import sqlite3
 import subprocess
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Answer, Cli, assert_one_line
+from tests.privileges import ordinary
 
 FOLDERS = (".ralph", ".ralph/runs", ".ralph/features", ".ralph/skills", ".ralph/specs")
 
@@ -112,11 +110,11 @@ def test_a_file_in_the_way_is_one_line(bare: Cli) -> None:
     assert_one_line(bare("init", code=73))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_one_line(bare: Cli) -> None:
     bare.path.chmod(0o500)
     try:
-        answer: Answer = bare("init", code=73)
+        with ordinary():
+            answer: Answer = bare("init", code=73)
     finally:
         bare.path.chmod(0o700)
     assert_one_line(answer)

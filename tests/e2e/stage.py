@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.conftest import DONE, RALPH, Project, wait_for
 
 CLAIM = 'echo "<task-done>$RALPH_TASK_ID</task-done>"'
 """An agent's claim without any work behind it."""
@@ -52,6 +52,15 @@ def refused(done: subprocess.CompletedProcess[str], code: int, *words: str) -> s
     for word in words:
         assert word in done.stderr, said
     return done.stderr
+
+
+def fed(project: Project, text: str, *args: str) -> str:
+    """Run a command with something on its standard input."""
+    done = subprocess.run(
+        [RALPH, *args], cwd=project.path, input=text, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def lines(path: Path) -> list[str]:

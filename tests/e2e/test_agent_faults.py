@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.stage import CLAIM, lines, refused
+from tests.e2e.stage import CLAIM, fed, lines, refused
 
 
 def endings(events: list[dict[str, object]]) -> list[object]:
@@ -94,22 +94,15 @@ def test_what_counts_as_a_claim(project: Project, words: str, verdict: str) -> N
 
 
 def test_a_claim_for_another_task_moves_neither(project: Project) -> None:
-    project.agent(
-        'if [ -e first ]; then echo "<task-done>$(cat ../other)</task-done>"; else touch first;'
-        ' echo "<task-done>$(cat ../other)</task-done>"; fi'
-    )
-    mine, other = project.add("mine", "--priority", "9"), project.add("other")
-    mine, other = sorted(
-        (mine, other), key=lambda one: int(project.task(one)["priority"]), reverse=True
-    )
-    first = next(
-        event["task_id"] for event in project.events("--once", code=4) if "attempt" in event
-    )
-    second = other if first == mine else mine
-    (project.path.parent / "other").write_text(str(second))
+    project.agent('echo x >> work.txt; echo "<task-done>$(cat ../other)</task-done>"')
+    mine, other = project.add("mine"), project.add("other")
+    (project.path.parent / "other").write_text(other)
     events = project.events("--once", code=4)
-    assert "spoke about" in str([event.get("reason") for event in events])
+    (struck,) = [event for event in events if event["event"] == "task_struck"]
+    assert struck["task_id"] == mine
+    assert other in struck["reason"]
     assert [project.status(task) for task in (mine, other)] == ["pending", "pending"]
+    assert project.task(mine)["claimed_by"] is None
 
 
 def test_a_claim_far_before_the_end_of_the_output_does_not_count(project: Project) -> None:
@@ -152,7 +145,7 @@ def test_an_agent_that_waits_for_input_finds_its_end(project: Project) -> None:
 
 def test_an_agent_that_does_not_read_its_brief(project: Project) -> None:
     project.agent(f"exec <&-; {DONE}")
-    task = project.add("ignored", "-d", "word " * 50_000)
+    task = fed(project, "word " * 50_000, "task", "add", "ignored", "-d", "-")
     project.ralph("run")
     assert project.status(task) == "done"
 
@@ -179,7 +172,7 @@ def test_an_agent_that_closes_its_output_may_go_on_working(project: Project) -> 
 def test_nothing_survives_its_session(project: Project, leave: str, tmp_path: Path) -> None:
     """Each is a child of a shell that ended; only the kernel knows whose they were."""
     mark = f"1{os.getpid()}{len(leave)}"
-    project.agent(f"{leave.replace('1000', mark)} {DONE}")
+    project.agent(f"{leave.replace('1000', mark)}\n{DONE}")
     task = project.add("leaves something")
     events = project.events()
     assert project.status(task) == "done"

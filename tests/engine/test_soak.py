@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from ralph.core import events
@@ -283,7 +283,12 @@ RUNS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
 @given(tasks=st.integers(1, 3), story=st.lists(RUNS, min_size=1, max_size=4))
 def test_the_promises_hold_whatever_happens(tasks: int, story: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as runs_dir:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ralph.core.ids import TaskId
+from ralph.core.json_text import encode
 from ralph.core.task import Task
 from ralph.ports.store import Graph
 
@@ -19,7 +20,7 @@ _ENCODER = msgspec.json.Encoder()
 
 def show(value: Any) -> None:
     """One value, indented for the eye."""
-    _write(msgspec.json.format(_ENCODER.encode(value), indent=2) + b"\n")
+    _write(msgspec.json.format(encode(value), indent=2) + b"\n")
 
 
 def show_array(values: Iterable[Any]) -> None:

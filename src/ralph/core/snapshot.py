@@ -39,8 +39,10 @@ OWN_FILES = (".ralph.toml", "MEMORY.md")
 """Ralph's own documents: touching them is not work."""
 
 
-def work(changes: Changes) -> tuple[str, ...]:
-    """The changed files that count as work."""
-    return tuple(
-        path for path in changes.files if path not in OWN_FILES and not path.startswith(OWN_FOLDERS)
-    )
+def work(changes: Changes, prefix: str = "") -> tuple[str, ...]:
+    """The changed files that count as work; `prefix` is the project's folder in its repository."""
+    return tuple(path for path in changes.files if not _is_own(path.removeprefix(prefix)))
+
+
+def _is_own(path: str) -> bool:
+    return path in OWN_FILES or path.startswith(OWN_FOLDERS)

@@ -5,9 +5,10 @@ import contextlib
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.ending import Cost
+from ralph.core.ending import Cost, Ended, Ending
 from ralph.core.errors import ClaimLost, RalphError
 from ralph.core.limits import Progress
+from ralph.core.snapshot import Snapshot
 from ralph.core.transitions import Postponed, Released
 from ralph.engine.gates import Interrupted
 from ralph.engine.kit import Kit
@@ -15,9 +16,8 @@ from ralph.engine.steps.compose import compose
 from ralph.engine.steps.execute import execute
 from ralph.engine.steps.judge import judge
 from ralph.engine.steps.settle import settle
-from ralph.ports.store import Claim, Mark, Session
-
-BEHIND_THE_SESSION = (Mark.ENDED, Mark.GATED, Mark.ACCEPTED)
+from ralph.engine.unjudged import is_here, last_session, unjudged
+from ralph.ports.store import Claim, Session
 
 
 class Iterated(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,9 @@ def iterate(kit: Kit, claim: Claim) -> Iterated:
     """Take a claimed task to its verdict, and give the claim back whatever happens."""
     kit.iteration += 1
     try:
-        session = unjudged(kit, claim)
+        session = _resume(kit, claim)
+        # Now, since whoever deletes the task meanwhile deletes what it began with as well.
+        base = kit.store.base(claim.task.id)
         if session is None:
             session = execute(kit, claim, compose(kit, claim))
     except ClaimLost:
@@ -46,30 +48,24 @@ def iterate(kit: Kit, claim: Claim) -> Iterated:
     except BaseException:
         _give_back(kit, claim, Released("Ralph stopped"))
         raise
-    return conclude(kit, claim, session)
+    return conclude(kit, claim, session, base or session.before)
 
 
-def unjudged(kit: Kit, claim: Claim) -> Session | None:
-    """A session of this task that has ended, here, but was never judged.
-
-    Ralph died, or was stopped, in between. A paid session is not repeated because of that.
-    """
+def _resume(kit: Kit, claim: Claim) -> Session | None:
+    """The session that is left to judge, if there is one."""
     if claim.attempt == 1:
         return None
-    last = next(iter(kit.store.sessions(task=claim.task.id, limit=1)), None)
-    if last is None or last.mark not in BEHIND_THE_SESSION or not is_here(kit, last):
-        return None
-    kit.warn(f"going on with {claim.task.id} where its last session ended", claim.task.id)
-    return last
+    last = last_session(kit, claim.task.id)
+    if last is not None and not is_here(kit, last):
+        # What it began with is the state of another checkout, and says nothing about this one.
+        kit.store.forget_base(claim.task.id)
+    session = unjudged(kit, claim.task.id)
+    if session is not None:
+        kit.warn(f"going on with {claim.task.id} where its last session ended", claim.task.id)
+    return session
 
 
-def is_here(kit: Kit, session: Session) -> bool:
-    """Only in the session's own checkout can its work be judged."""
-    run = kit.store.run(session.run_id)
-    return run is not None and run.checkout == kit.workspace.path
-
-
-def conclude(kit: Kit, claim: Claim, session: Session) -> Iterated:
+def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Iterated:
     """Judge and settle a session that has ended, now or before a crash."""
     ending = session.ending
     assert ending is not None
@@ -77,22 +73,27 @@ def conclude(kit: Kit, claim: Claim, session: Session) -> Iterated:
         if session.after is None:
             # The disk was full when the session ended: see now what it left.
             session = replace(session, after=kit.take_snapshot())
-        verdict = judge(kit, claim.task, session)
+        verdict = judge(kit, claim.task, session, base)
+        progress = settle(kit, claim, session, verdict, base)
     except Interrupted:
         _give_back(kit, claim, Postponed("stopped before it was judged"))
         return Iterated(progress=Progress(), cost=Cost.NOTHING, counts=False)
     except BaseException:
-        _give_back(kit, claim, Postponed("Ralph stopped before it was judged"))
+        _give_back(kit, claim, Postponed("Ralph stopped before it was settled"))
         raise
-    progress = settle(kit, claim, session, verdict)
     return Iterated(
         progress=progress,
         cost=ending.cost,
-        counts=ending.cost in (Cost.JUDGE, Cost.STRIKE),
+        counts=ending.cost in (Cost.JUDGE, Cost.STRIKE) or _was_taken_away(kit, ending),
         resets_at=ending.resets_at,
         detail=ending.detail,
         ends_run=verdict.ends_run,
     )
+
+
+def _was_taken_away(kit: Kit, ending: Ending) -> bool:
+    """Skipped, deleted, or blocked by its own session: an agent could do that for ever."""
+    return ending.ended is Ended.INTERRUPTED and not (kit.interrupted() or kit.stopping)
 
 
 def _give_back(kit: Kit, claim: Claim, transition: Released | Postponed) -> None:

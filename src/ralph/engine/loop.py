@@ -12,7 +12,7 @@ from ralph.engine.control import listen, wait, wait_while_paused
 from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
-from ralph.engine.recovery import look_around, recover
+from ralph.engine.recovery import bury, look_around, recover
 from ralph.engine.steps.claim import claim
 from ralph.ports.store import Claim, Run
 
@@ -69,7 +69,6 @@ class Loop:
             started_at=iso(kit.clock.now()),
         )
         kit.store.start_run(record, s.owner, s.lease_s, started)
-        kit.store.keep_reserve()
         kit.publish()
         if s.sandbox == "none":
             kit.warn("there is no sandbox: sessions can write wherever you can")
@@ -77,6 +76,8 @@ class Loop:
     def until_settled(self) -> End:
         """Iterate. Terminal conditions come first, then limits, then the next task."""
         kit = self.kit
+        kit.store.keep_reserve()
+        bury(kit)
         recover(kit)
         look_around(kit)
         while True:

@@ -4,14 +4,29 @@ from msgspec.structs import replace
 
 from ralph.core.ending import Ended, Ending
 from ralph.core.errors import ClaimLost
-from ralph.core.events import SessionEnded
-from ralph.core.gates import GateResult
+from ralph.core.events import SessionEnded, Warned
 from ralph.core.moment import iso
-from ralph.core.snapshot import Snapshot
+from ralph.core.outcome import Outcome
+from ralph.core.task import Status
 from ralph.core.transitions import Postponed, Released
-from ralph.engine.iteration import BEHIND_THE_SESSION
 from ralph.engine.kit import MARKER, Kit, Unfinished
+from ralph.engine.unjudged import BEHIND_THE_SESSION, is_here, last_session
+from ralph.engine.work import set_aside
 from ralph.ports.store import Claim, Mark, Session, Stale
+
+
+def bury(kit: Kit) -> None:
+    """End what runs that died have left running, and say that they are over.
+
+    Their claims come back by `recover`; but a run may die without holding one, while its gates run.
+    """
+    for run, owner in kit.store.live_runs():
+        if run.id == kit.settings.run_id or kit.is_alive(owner) is not False:
+            continue
+        kit.executor.sweep(f"{MARKER}={run.worker}")
+        why = "its process died"
+        kit.store.end_run(run.id, Outcome.ERROR, why, Warned(message=f"run {run.id}: {why}"))
+    kit.publish()
 
 
 def recover(kit: Kit) -> None:
@@ -60,6 +75,8 @@ def _record_loss(kit: Kit, session: Session, why: str) -> None:
         ended_at=iso(kit.clock.now()),
         ending=Ending(ended=Ended.LOST, detail=why),
         mark=Mark.ENDED,
+        # From here on, what a person changes is told from what it left.
+        after=kit.take_snapshot() if is_here(kit, session) else None,
     )
     event = SessionEnded(
         session_id=session.id, task_id=session.task_id, ended=Ended.LOST, detail=why
@@ -69,14 +86,10 @@ def _record_loss(kit: Kit, session: Session, why: str) -> None:
 
 def look_around(kit: Kit) -> None:
     """Tell a person's uncommitted changes from work that an earlier run has left unfinished."""
-    now = kit.take_snapshot()
-    kit.kept = frozenset(now.dirty)
-    last = kit.store.left_in(kit.workspace.path)
-    base = kit.store.base(last.task_id) if last is not None else None
-    if last is not None and base is not None:
-        kit.unfinished = Unfinished(task=last.task_id, attempt=last.attempt, base=base)
-        kit.kept -= _left_by(kit, last, base, now)
-        kit.baseline = inherited_baseline(kit, last)
+    left = _left_here(kit)
+    if left is not None:
+        _take_up(kit, left)
+    kit.kept = frozenset(left.base.dirty if left is not None else kit.take_snapshot().dirty)
     if kit.kept:
         count = len(kit.kept)
         kit.warn(
@@ -85,22 +98,32 @@ def look_around(kit: Kit) -> None:
         )
 
 
-def inherited_baseline(kit: Kit, session: Session) -> tuple[GateResult, ...]:
-    """What was green before the unfinished work began.
-
-    A baseline taken now would see that work: what it has broken would count as broken before.
-    """
-    run = kit.store.run(session.run_id)
-    return run.baseline if run is not None else ()
-
-
-def _left_by(kit: Kit, session: Session, base: Snapshot, now: Snapshot) -> frozenset[str]:
-    """Files that the session changed and nobody has touched since.
+def _left_here(kit: Kit) -> Unfinished | None:
+    """The work in this checkout, and what it started from.
 
     After a crash in mid-session nothing tells its edits from a person's; they are taken for the
-    session's, or its retry could never commit them.
+    session's, or its retry could never commit them. What changed after its end is a person's, and
+    belongs to what the next attempt starts from.
     """
-    ours = set(kit.workspace.changes(base, session.after or now).files)
-    if session.after is not None:
-        ours -= set(kit.workspace.changes(session.after, now).files)
-    return frozenset(ours - set(base.dirty))
+    last = kit.store.left_in(kit.workspace.path)
+    base = kit.store.base(last.task_id) if last is not None else None
+    if last is None or base is None or last_session(kit, last.task_id) != last:
+        return None
+    if last.after is not None:
+        moved = kit.workspace.carry_over(base, last.after, kit.take_snapshot())
+        if moved != base:
+            kit.store.move_base(last.task_id, moved)
+            base = moved
+    return Unfinished(task=last.task_id, attempt=last.attempt, base=base)
+
+
+def _take_up(kit: Kit, left: Unfinished) -> None:
+    """Go on with it, or take it out of the way if its task is over."""
+    if kit.store.find(left.task).status is not Status.PENDING:
+        set_aside(kit, left.task, left.attempt, left.base)
+        return
+    kit.unfinished = left
+    session = last_session(kit, left.task)
+    run = kit.store.run(session.run_id) if session is not None else None
+    # One taken now would see that work: what it has broken would count as broken before.
+    kit.baseline = run.baseline if run is not None else ()

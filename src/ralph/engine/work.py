@@ -32,16 +32,17 @@ def _message(kit: Kit, task: Task) -> str:
 
 def set_aside(kit: Kit, task: TaskId, attempt: int, base: Snapshot) -> None:
     """Keep a task's work under a ref and bring the checkout back to where the task began."""
-    now = kit.workspace.snapshot()
+    ref = f"refs/ralph/{task}/{attempt}"
     kit.snapshot = None
-    if not now.same_as(base):
-        ref = f"refs/ralph/{task}/{attempt}"
-        try:
+    try:
+        changed = not kit.workspace.snapshot().same_as(base)
+        if changed:
             kit.workspace.save(ref, f"Unfinished work on {task}, attempt {attempt}\n")
             kit.workspace.restore(base)
-        except RalphError as error:
-            # Better a tree that is not clean than work that is lost.
-            kit.warn(f"the work of {task} stays in the checkout: {error}", task)
-            return
+    except RalphError as error:
+        # Better a tree that is not clean than work that is lost.
+        kit.warn(f"the work of {task} stays in the checkout: {error}", task)
+        return
+    if changed:
         kit.record(WorkSaved(task_id=task, ref=ref))
     kit.store.forget_base(task)

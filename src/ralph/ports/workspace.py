@@ -24,6 +24,11 @@ class Workspace(Protocol):
         """Where sessions work: the project's directory in the checkout."""
         ...
 
+    @property
+    def prefix(self) -> str:
+        """The project's directory as seen from the top, such as `apps/web/`; empty at the top."""
+        ...
+
     def snapshot(self) -> Snapshot:
         """The state of every file, at a cost near that of `git status`."""
         ...

@@ -129,6 +129,7 @@ class FakeWorkspace:
     """A checkout of dictionaries: what is committed, and what is on disk."""
 
     path = "/checkout"
+    prefix = ""
 
     def __init__(self) -> None:
         self.files: dict[str, str] = {}

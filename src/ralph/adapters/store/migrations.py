@@ -42,13 +42,15 @@ def version(connection: sqlite3.Connection) -> int:
 def check(connection: sqlite3.Connection, path: str, known: int | None = None) -> int:
     """The database's version, if it is one that may be touched at all."""
     known = len(os.listdir(FOLDER)) if known is None else known
+    # Looked at first: what another process is just making has its version by the second look.
+    holds_something = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
     found = version(connection)
     if found > known:
         raise UnusableData(
             f"database {path} has version {found}, but this Ralph knows versions up to {known}",
             hint="use the newer Ralph that wrote it",
         )
-    if found == 0 and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+    if found == 0 and holds_something:
         raise UnusableData(
             f"database {path} was not written by Ralph", hint="move it out of the way"
         )

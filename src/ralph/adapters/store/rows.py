@@ -6,8 +6,8 @@ import msgspec
 
 from ralph.adapters.store.database import Row
 from ralph.core.ending import Ending
-from ralph.core.events import ENCODE
 from ralph.core.gates import GateResult
+from ralph.core.json_text import decode, encode
 from ralph.core.outcome import Outcome
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Feature, FeatureStatus, Status, Task, TaskType
@@ -109,12 +109,15 @@ def session_of(row: Row) -> Session:
 
 def snapshot_of(text: str | None) -> Snapshot | None:
     """A snapshot, where there is one."""
-    return None if text is None else msgspec.json.decode(text, type=Snapshot)
+    if text is None:
+        return None
+    snapshot: Snapshot = decode(text, Snapshot)
+    return snapshot
 
 
 def as_json(value: Any) -> str | None:
     """Any value as text that `sqlite3` shows readably; None stays NULL."""
-    return None if value is None else ENCODE(value).decode()
+    return None if value is None else encode(value).decode()
 
 
 def row_of(session: Session) -> dict[str, Any]:

@@ -36,6 +36,11 @@ class InPlace:
         return self._path
 
     @property
+    def prefix(self) -> str:
+        inside = os.path.relpath(os.path.realpath(self._path), os.path.realpath(self._git.top))
+        return "" if inside == "." else inside + "/"
+
+    @property
     def top(self) -> str:
         """The checkout's top directory."""
         return self._git.top

@@ -66,6 +66,10 @@ class PrivateCheckout:
         return self._inside.path
 
     @property
+    def prefix(self) -> str:
+        return self._inside.prefix
+
+    @property
     def top(self) -> str:
         """The checkout's top directory."""
         return self._top

@@ -2,9 +2,11 @@
 
 from msgspec.structs import replace
 
-from ralph.core.target import Subtree, Target
-from ralph.core.task import Edit
+from ralph.core.ids import TaskId
+from ralph.core.target import Everything, OneFeature, Subtree, Target
+from ralph.core.task import Edit, Task
 from ralph.engine.kit import Kit
+from ralph.engine.unjudged import unjudged
 from ralph.engine.work import set_aside
 from ralph.ports.store import Claim
 
@@ -29,11 +31,31 @@ def _again(kit: Kit) -> Claim | None:
     left, kit.unfinished = kit.unfinished, None
     if left is None:
         return None
-    taken = _from(kit, Subtree(left.task))
-    if taken is None or taken.task.id != left.task:
-        # Blocked, deleted or split up in the meantime: the next task needs a clean tree.
+    taken = _from(kit, Subtree(left.task)) if _may_go_on(kit, left.task) else None
+    if taken is None:
+        # Blocked, deleted, split up or not asked for: the next task needs a clean tree.
         set_aside(kit, left.task, left.attempt, left.base)
     return taken
+
+
+def _may_go_on(kit: Kit, task: TaskId) -> bool:
+    """Is it ready, and asked for by this run? A session that was paid for is judged anyway."""
+    ready = kit.store.next_ready(Subtree(task), kit.settings.schedule)
+    if ready is None or ready.id != task:
+        return False
+    return _is_within(kit, ready) or unjudged(kit, task) is not None
+
+
+def _is_within(kit: Kit, task: Task) -> bool:
+    match kit.settings.target:
+        case Everything():
+            return True
+        case OneFeature(feature=feature):
+            return task.feature_id == feature
+        case Subtree(root):
+            while task.id != root and task.parent_id is not None:
+                task = kit.store.find(task.parent_id)
+            return task.id == root
 
 
 def _from(kit: Kit, target: Target) -> Claim | None:

@@ -134,6 +134,7 @@ def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:
         duration_s=round(session.duration_s, 3),
         cost_usd=ending.cost_usd,
         commits=session.commits,
-        files=files[:200],
+        # Names may hold anything, also bytes that no JSON can carry.
+        files=tuple(one_line(path, 300) for path in files[:200]),
         swept=swept,
     )

@@ -3,38 +3,53 @@
 from ralph.core.events import GatesWeighed
 from ralph.core.gates import weigh
 from ralph.core.sigils import read_sigils
-from ralph.core.snapshot import work
+from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Task
-from ralph.core.transitions import Accepted
+from ralph.core.transitions import Accepted, Blocked
 from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates
-from ralph.engine.gates import remember, run_gates
+from ralph.engine.control import SKIPPED
+from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.ports.store import Mark, Session
 
+SKIP = Verdict(transition=Blocked(SKIPPED), message=SKIPPED)
 
-def judge(kit: Kit, task: Task, session: Session) -> Verdict:
-    """Each step only if the one before allows it; every result leaves a durable mark."""
-    ending = session.ending
-    assert ending is not None
-    if session.mark is Mark.ACCEPTED:
-        return Verdict(transition=Accepted(), message="accepted before Ralph was stopped")
-    verdict = (
-        on_ending(ending)
-        or on_claim(task, read_sigils(ending.message), session.told)
-        or on_change(task, _has_changed(kit, task, session))
-        or _gates(kit, task, session)
-    )
+
+def judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
+    """The verdict; nobody asks for it any more when the task was skipped meanwhile."""
+    try:
+        verdict = _judge(kit, task, session, base)
+    except Interrupted:
+        if task.id not in kit.skipped:
+            raise
+        verdict = SKIP
+    if task.id in kit.skipped:
+        kit.skipped.discard(task.id)
+        verdict = SKIP
     if isinstance(verdict.transition, Accepted):
         kit.store.mark_session(session.id, Mark.ACCEPTED)
     return verdict
 
 
-def _has_changed(kit: Kit, task: Task, session: Session) -> bool:
-    base = kit.store.base(task.id) or session.before
+def _judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
+    """Each step only if the one before allows it; every result leaves a durable mark."""
+    ending = session.ending
+    assert ending is not None
+    if session.mark is Mark.ACCEPTED:
+        return Verdict(transition=Accepted(), message="accepted before Ralph was stopped")
+    return (
+        on_ending(ending)
+        or on_claim(task, read_sigils(ending.message), session.told)
+        or on_change(task, _has_changed(kit, session, base))
+        or _gates(kit, task, session)
+    )
+
+
+def _has_changed(kit: Kit, session: Session, base: Snapshot | None) -> bool:
     if base is None or session.after is None or base.same_as(session.after):
         return False
     changes = kit.workspace.changes(base, session.after)
-    return any(path not in kit.kept for path in work(changes))
+    return any(path not in kit.kept for path in work(changes, kit.workspace.prefix))
 
 
 def _gates(kit: Kit, task: Task, session: Session) -> Verdict:

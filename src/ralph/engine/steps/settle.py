@@ -5,36 +5,33 @@ from ralph.core.limits import Progress
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Status, Task
-from ralph.core.transitions import Accepted, Blocked, Struck
+from ralph.core.transitions import Accepted, Struck
 from ralph.core.verdict import Verdict
-from ralph.engine.control import SKIPPED
 from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.work import commit_work, set_aside
-from ralph.ports.store import Claim, Session
+from ralph.ports.store import Claim, Mark, Session
 
 
-def settle(kit: Kit, claim: Claim, session: Session, verdict: Verdict) -> Progress:
+def settle(
+    kit: Kit, claim: Claim, session: Session, verdict: Verdict, base: Snapshot | None
+) -> Progress:
     """Commit or set aside the work, move the task, and say what the iteration brought."""
     task = claim.task
-    base = kit.store.base(task.id) or session.before
-    transition = verdict.transition
-    if task.id in kit.skipped:
-        kit.skipped.discard(task.id)
-        transition = Blocked(SKIPPED)
     for warning in verdict.warnings:
         kit.warn(warning, task.id)
-    if isinstance(transition, Accepted) and base and session.after:
+    if isinstance(verdict.transition, Accepted) and base and session.after:
         commit_work(kit, task, base, session.after)
     try:
         after = kit.store.settle(
             claim,
-            transition,
+            verdict.transition,
             message=_log_line(session, verdict),
             fail_fast=kit.settings.fail_fast,
             run=kit.settings.run_id,
         )
     except ClaimLost as lost:
         kit.warn(f"{lost}; its work is kept aside", task.id)
+        kit.store.mark_session(session.id, Mark.SETTLED)
         if base is not None:
             set_aside(kit, task.id, claim.attempt, base)
         return Progress(reason="the claim was lost")
@@ -67,6 +64,6 @@ def _progress(task: Task, verdict: Verdict, session: Session) -> Progress:
         done=accepted,
         struck=isinstance(verdict.transition, Struck),
         failed=failed,
-        moved=accepted or failed or bool(session.commits),
+        moved=accepted or failed or task.status is Status.BLOCKED or bool(session.commits),
         reason=verdict.message,
     )

@@ -1,0 +1,27 @@
+"""Values as JSON, whatever the names of files hold."""
+
+from typing import Any
+
+import msgspec
+
+_encode = msgspec.json.Encoder().encode
+
+
+def encode(value: Any) -> bytes:
+    """JSON. A file's name that is not UTF-8 comes out escaped, and `decode` brings it back."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        import json
+
+        return json.dumps(msgspec.to_builtins(value)).encode()
+
+
+def decode(text: str, kind: Any) -> Any:
+    """The value again."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError:
+        import json
+
+        return msgspec.convert(json.loads(text), kind)

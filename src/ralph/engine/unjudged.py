@@ -1,0 +1,30 @@
+"""Sessions that have ended and wait for their verdict: Ralph died, or was stopped, in between."""
+
+from ralph.core.ids import TaskId
+from ralph.engine.kit import Kit
+from ralph.ports.store import Mark, Session
+
+BEHIND_THE_SESSION = (Mark.ENDED, Mark.GATED, Mark.ACCEPTED)
+
+
+def unjudged(kit: Kit, task: TaskId) -> Session | None:
+    """The task's last session, if it has ended, here, but was never judged.
+
+    A paid session is not repeated because of that, unless its work was set aside: then there is
+    nothing left to judge.
+    """
+    last = last_session(kit, task)
+    if last is None or last.mark not in BEHIND_THE_SESSION or not is_here(kit, last):
+        return None
+    return last if kit.store.base(task) is not None else None
+
+
+def last_session(kit: Kit, task: TaskId) -> Session | None:
+    """The newest one, in whatever checkout."""
+    return next(iter(kit.store.sessions(task=task, limit=1)), None)
+
+
+def is_here(kit: Kit, session: Session) -> bool:
+    """Only in the session's own checkout can its work be judged."""
+    run = kit.store.run(session.run_id)
+    return run is not None and run.checkout == kit.workspace.path

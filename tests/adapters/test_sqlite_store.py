@@ -1,0 +1,485 @@
+"""What is true of the store on SQLite alone: its file, its processes, its speed."""
+
+import multiprocessing
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.store import adding, migrations, queries
+from ralph.adapters.store.claims import SQL as CLAIMS
+from ralph.adapters.store.sqlite import SqliteStore
+from ralph.core.errors import Busy, CannotWrite, CycleRefused, Missing, UnusableData
+from ralph.core.events import GuidanceDelivered
+from ralph.core.ids import TaskId, WorkerId
+from ralph.core.order import Schedule
+from ralph.core.target import Everything, OneFeature
+from ralph.core.task import Draft, Status
+from ralph.ports.store import Counts, Filter
+from ralph.testing.clock import FrozenClock
+from ralph.testing.store_words import add, claim, may_claim, settle, work
+
+PROCESSES = 8
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / ".ralph" / "progress.db")
+
+
+@pytest.fixture
+def store(path: str) -> Iterator[SqliteStore]:
+    store = SqliteStore.open(path, FrozenClock(), relaxed=True)
+    yield store
+    store.close()
+
+
+def setting(store: SqliteStore, name: str) -> object:
+    return store.db.value(f"PRAGMA {name}")
+
+
+# The file
+
+
+def test_it_is_a_durable_database_with_foreign_keys(path: str) -> None:
+    store = SqliteStore.open(path, FrozenClock())
+    found = [setting(store, name) for name in ("journal_mode", "synchronous", "foreign_keys")]
+    store.close()
+    assert found == ["wal", 2, 1]
+
+
+def test_a_relaxed_store_flushes_less_often(store: SqliteStore) -> None:
+    assert setting(store, "synchronous") == 1
+    assert setting(store, "page_size") == 2048
+
+
+def test_a_database_that_must_exist_is_missed(path: str) -> None:
+    with pytest.raises(Missing, match="there is no database"):
+        SqliteStore.open(path, FrozenClock(), must_exist=True)
+    assert not os.path.exists(path)
+
+
+def test_people_can_read_the_tables_they_know(store: SqliteStore, path: str) -> None:
+    add(store, "b", after=[add(store, "a")])
+    with sqlite3.connect(path) as person:
+        assert person.execute("SELECT id, status FROM tasks ORDER BY created_at").fetchall() == [
+            ("t-a", "pending"),
+            ("t-b", "pending"),
+        ]
+        edges = person.execute("SELECT blocker_id, blocked_id FROM dependencies").fetchall()
+    person.close()
+    assert edges == [("t-a", "t-b")]
+
+
+def test_a_lock_that_is_not_given_back_is_told(store: SqliteStore, path: str) -> None:
+    other = SqliteStore.open(path, FrozenClock(), timeout_s=0.01)
+    store.db.execute("BEGIN IMMEDIATE")
+    assert other.tasks(Filter()) == [], "reading needs no lock"
+    with pytest.raises(Busy, match="held by another program"):
+        add(other, "a")
+    store.db.execute("COMMIT")
+    add(other, "a")
+    other.close()
+
+
+def test_what_is_refused_leaves_no_trace(store: SqliteStore) -> None:
+    a, b, c = (TaskId(f"t-{name}") for name in "abc")
+    drafts = [
+        Draft(id=a, title="a", blocked_by=(c,)),
+        Draft(id=b, title="b", blocked_by=(a,)),
+        Draft(id=c, title="c", blocked_by=(b,)),
+    ]
+    with pytest.raises(CycleRefused, match="would wait for itself by way of"):
+        store.add_many(drafts)
+    assert (store.tasks(Filter()), store.events()) == ([], [])
+
+
+# Versions
+
+
+@pytest.fixture
+def tomorrow(tmp_path: Path) -> Path:
+    """The migrations of a later Ralph."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrations.FOLDER, folder)
+    return folder
+
+
+def migrate(path: str, folder: Path) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        migrations.migrate(connection, path, str(folder))
+    finally:
+        connection.close()
+
+
+def columns(path: str) -> set[str]:
+    connection = sqlite3.connect(path)
+    found = {row[1] for row in connection.execute("PRAGMA table_info(tasks)")}
+    connection.close()
+    return found
+
+
+def test_an_older_database_is_migrated_after_a_copy(path: str, tomorrow: Path) -> None:
+    store = SqliteStore.open(path, FrozenClock())
+    add(store, "a")
+    # The store stays open: the copy must hold what is not yet in the file itself.
+    (tomorrow / "9999_colour.sql").write_text("ALTER TABLE tasks ADD COLUMN colour TEXT;\n")
+    version = len(os.listdir(migrations.FOLDER))
+    migrate(path, tomorrow)
+    store.close()
+    copy = f"{path}.backup-v{version}"
+    assert "colour" in columns(path)
+    assert "colour" not in columns(copy)
+    old = SqliteStore.open(copy, FrozenClock())
+    assert [task.id for task in old.tasks(Filter())] == ["t-a"]
+    old.close()
+    with pytest.raises(
+        UnusableData, match=rf"version {version + 1}, but this Ralph knows versions up to {version}"
+    ):
+        SqliteStore.open(path, FrozenClock())
+
+
+def test_a_migration_that_fails_changes_nothing(path: str, tomorrow: Path) -> None:
+    SqliteStore.open(path, FrozenClock()).close()
+    half = "ALTER TABLE tasks ADD COLUMN colour TEXT;\nALTER TABLE nobody ADD COLUMN x TEXT;\n"
+    (tomorrow / "9999_half.sql").write_text(half)
+    with pytest.raises(sqlite3.OperationalError, match="nobody"):
+        migrate(path, tomorrow)
+    assert "colour" not in columns(path)
+    SqliteStore.open(path, FrozenClock()).close()
+
+
+def test_damage_names_the_last_good_copy(path: str) -> None:
+    SqliteStore.open(path, FrozenClock()).close()
+    for age, version in enumerate((2, 1)):
+        shutil.copy(path, f"{path}.backup-v{version}")
+        os.utime(f"{path}.backup-v{version}", (1_000_000 - age, 1_000_000 - age))
+    Path(path).write_bytes(b"not a database at all, but long enough to be looked at" * 100)
+    with pytest.raises(UnusableData, match=r"progress\.db is damaged") as caught:
+        SqliteStore.open(path, FrozenClock())
+    assert caught.value.hint.endswith("progress.db.backup-v2")
+    assert isinstance(caught.value.__cause__, sqlite3.DatabaseError)
+
+
+# A full disk
+
+
+def fill_up(store: SqliteStore) -> None:
+    """From now on the file may not grow."""
+    pages = setting(store, "page_count")
+    store.db.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def until_full(store: SqliteStore, change: Callable[[int], object]) -> int:
+    """Repeat a change until there is no more room, or the reserve is used up."""
+    for number in range(1000):
+        change(number)
+        if store.is_full:
+            return number
+    raise AssertionError("it never was full")
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_written(store: SqliteStore) -> None:
+    add(store, "a")
+    fill_up(store)
+    with pytest.raises(CannotWrite, match="no space left") as caught:
+        until_full(store, lambda number: store.log(TaskId("t-a"), f"{number}" * 500))
+    assert caught.value.exit_code == 73
+    assert not store.is_full
+    store.db.execute("PRAGMA max_page_count = 1000000")
+    logged = len(store.logs(TaskId("t-a")))
+    assert store.last_seq() == 1 + logged, "each line has its event, the refused one neither"
+    assert store.check() == []
+
+
+def test_the_reserve_takes_what_a_full_disk_would_lose(
+    store: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.keep_reserve()
+    assert os.path.getsize(f"{path}.reserve") == 256 * 1024
+    give_away = store.db._give_reserve_away
+
+    def and_there_is_room_again() -> bool:
+        given = give_away()
+        store.db.execute("PRAGMA max_page_count = 1000000")
+        return given
+
+    monkeypatch.setattr(store.db, "_give_reserve_away", and_there_is_room_again)
+    fill_up(store)
+    event = GuidanceDelivered(task_id=TaskId("t-a"), attempt=1, count=1)
+
+    def change(number: int) -> None:
+        store.inject("x" * 500, None)
+        # What is asked for twice must not be used up by the first time.
+        store.delivered((one for one, _ in store.guidance(TaskId("t-a"))), event)
+
+    until_full(store, change)
+    assert not os.path.exists(f"{path}.reserve")
+    assert store.guidance(TaskId("t-a")) == []
+    assert store.check() == []
+
+
+def test_no_room_for_the_reserve_is_an_error_before_the_run(store: SqliteStore, path: str) -> None:
+    os.mkdir(f"{path}.reserve")
+    with pytest.raises(CannotWrite, match="reserve cannot be written"):
+        store.keep_reserve()
+
+
+# A removed folder
+
+
+def test_a_removed_folder_is_written_again(store: SqliteStore, path: str) -> None:
+    a = add(store, "a")
+    taken = claim(store)
+    assert not store.restore_if_removed()
+    shutil.rmtree(os.path.dirname(path))
+    # Nobody has noticed yet: what is written now must not be lost either.
+    add(store, "b")
+    assert store.restore_if_removed()
+    assert not store.restore_if_removed()
+    settle(store, taken)
+    other = SqliteStore.open(path, FrozenClock(), must_exist=True)
+    assert {task.id: task.status for task in other.tasks(Filter())} == {
+        a: Status.DONE,
+        "t-b": Status.PENDING,
+    }
+    assert other.check() == []
+    other.close()
+    left = set(os.listdir(os.path.dirname(path)))
+    assert left == {"progress.db", "progress.db-wal", "progress.db-shm"}
+
+
+def test_a_colleague_who_was_quicker_is_joined(store: SqliteStore, path: str) -> None:
+    add(store, "a")
+    other = SqliteStore.open(path, FrozenClock())
+    shutil.rmtree(os.path.dirname(path))
+    assert store.restore_if_removed()
+    add(store, "b")
+    assert other.restore_if_removed()
+    assert [task.id for task in other.tasks(Filter())] == ["t-a", "t-b"]
+    add(other, "c")
+    assert len(store.tasks(Filter())) == 3
+    other.close()
+
+
+def test_a_store_that_began_anew_is_not_overwritten(store: SqliteStore, path: str) -> None:
+    add(store, "old")
+    shutil.rmtree(os.path.dirname(path))
+    anew = SqliteStore.open(path, FrozenClock())
+    add(anew, "new")
+    assert store.restore_if_removed()
+    assert [task.id for task in store.tasks(Filter())] == ["t-new"]
+    anew.close()
+
+
+# Many processes
+
+
+def together(work: Callable[..., Any], path: str) -> list[Any]:
+    """Let eight processes do the same at the same time."""
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager:
+        start = manager.Barrier(PROCESSES)
+        with ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
+            futures = [pool.submit(work, path, number, start) for number in range(PROCESSES)]
+            return [future.result(timeout=100) for future in futures]
+
+
+def open_once(path: str, number: int, start: Any) -> int:
+    start.wait()
+    store = SqliteStore.open(path, SystemClock())
+    add(store, str(number))
+    store.close()
+    return number
+
+
+def claim_and_complete(path: str, number: int, start: Any) -> list[TaskId]:
+    store = SqliteStore.open(path, SystemClock(), relaxed=True)
+    me = WorkerId(f"agent-{number:08x}")
+    done = []
+    start.wait()
+    # Others may hold what everything else waits for: look again until nothing is left.
+    while store.has_open(Everything()):
+        taken = may_claim(store, me)
+        if taken is not None:
+            assert settle(store, taken).status is Status.DONE
+            done.append(taken.task.id)
+    store.close()
+    return done
+
+
+def test_eight_processes_may_create_one_database(path: str) -> None:
+    assert sorted(together(open_once, path)) == list(range(PROCESSES))
+    store = SqliteStore.open(path, FrozenClock())
+    assert len(store.tasks(Filter())) == PROCESSES
+    store.close()
+
+
+def test_eight_processes_never_get_the_same_task(path: str) -> None:
+    store = SqliteStore.open(path, SystemClock(), relaxed=True)
+    store.add_many(groups(60))
+    answers = together(claim_and_complete, path)
+    done = [task for tasks in answers for task in tasks]
+    assert len(done) == len(set(done)) == 60 * 5
+    assert store.counts(Everything()) == Counts(done=60 * 6)
+    claims = [one for one in store.events(limit=0) if type(one.event).__name__ == "TaskClaimed"]
+    assert len(claims) == len(done)
+    assert store.check() == []
+    store.close()
+
+
+def groups(count: int) -> list[Draft]:
+    """Parents of five, each group waiting for the one three before it."""
+    drafts = []
+    for number in range(count):
+        before = (TaskId(f"t-{number - 3}"),) if number >= 3 else ()
+        top = TaskId(f"t-{number}")
+        drafts.append(Draft(id=top, title="group", blocked_by=before))
+        for child in range(5):
+            waits = (TaskId(f"{top}-{child - 1}"),) if child % 2 else ()
+            drafts.append(
+                Draft(id=TaskId(f"{top}-{child}"), title="x", parent_id=top, blocked_by=waits)
+            )
+    return drafts
+
+
+# Order and size
+
+
+def test_age_tells_the_order_whatever_the_clock_does(path: str) -> None:
+    clock = FrozenClock()
+    store = SqliteStore.open(path, clock)
+    drafts = [Draft(id=TaskId(f"t-{99 - number:02}"), title="x") for number in range(50)]
+    store.add_many(drafts[:40])
+    clock.jump(-3600)
+    for draft in drafts[40:]:
+        store.add_task(draft)
+    listed = store.tasks(Filter())
+    assert [task.id for task in listed] == [draft.id for draft in drafts]
+    births = [task.created_at for task in listed]
+    assert births == sorted(set(births))
+    store.close()
+
+
+def test_an_id_that_is_taken_gets_a_digit_more(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adding.os, "urandom", lambda count: bytes(count))
+    store.add_many([Draft(title=title) for title in "ab"])
+    names = {store.add_task(Draft(title="c")).id, *(task.id for task in store.tasks(Filter()))}
+    assert names == {"t-000000", "t-0000000", "t-00000000"}
+
+
+def test_twenty_thousand_tasks_are_added_in_a_moment(store: SqliteStore) -> None:
+    drafts = groups(20_000 // 6)
+    began = time.process_time()
+    store.add_many(drafts)
+    took_s = time.process_time() - began
+    assert took_s < 15, "a second or two on an idle machine; edge by edge it would be minutes"
+    assert store.last_seq() == len(drafts) + sum(len(draft.blocked_by) for draft in drafts)
+    assert store.check() == []
+
+
+def test_children_that_came_with_a_status_settle_their_parent(store: SqliteStore) -> None:
+    top, other = TaskId("t-top"), TaskId("t-other")
+    drafts = [
+        Draft(id=TaskId("t-1"), title="1", parent_id=top, status=Status.DONE),
+        Draft(id=other, title="other", blocked_by=(top,)),
+        Draft(id=top, title="top"),
+        Draft(id=TaskId("t-2"), title="2", parent_id=top, status=Status.DONE),
+    ]
+    store.add_many(drafts)
+    assert store.find(top).status is Status.DONE
+    work(store, other)
+    assert store.check() == []
+
+
+# Counters, plans and names
+
+
+def test_wrong_counters_are_told_and_mended(store: SqliteStore) -> None:
+    top = add(store, "top")
+    a = add(store, "a", under=top)
+    add(store, "b", under=top, after=[a])
+    store.db.execute("UPDATE tasks SET unmet = 7 WHERE id = 't-b'")
+    store.db.execute("UPDATE tasks SET held = 1, open_children = 0 WHERE id IN ('t-top', 't-a')")
+    assert store.check() == [
+        "task t-top has open_children 0, but it is 2",
+        "task t-b has unmet 7, but it is 1",
+        "task t-top is held back, but nothing holds it",
+        "task t-a is held back, but nothing holds it",
+    ]
+    assert store.check() == []
+    work(store, a, TaskId("t-b"))
+
+
+def test_strays_are_told(store: SqliteStore) -> None:
+    add(store, "a")
+    store.db.execute("PRAGMA foreign_keys = OFF")
+    store.db.execute("UPDATE tasks SET parent_id = 't-gone'")
+    (stray,) = store.check()
+    assert stray == "row 1 of tasks names something in tasks that does not exist"
+
+
+@pytest.mark.parametrize("schedule", list(Schedule))
+@pytest.mark.parametrize("name", ["of_all", "of_feature"])
+def test_the_next_task_is_read_off_an_index(
+    store: SqliteStore, name: str, schedule: Schedule
+) -> None:
+    order = "priority" if schedule is Schedule.PRIORITY else "chain"
+    sql = getattr(CLAIMS, f"next_{name}_by_{order}")
+    plan = store.db.rows(f"EXPLAIN QUERY PLAN {sql}", ("f",) if name == "of_feature" else ())
+    (step,) = [row[3] for row in plan]
+    assert "USING INDEX tasks_ready" in step
+
+
+def test_a_feature_is_counted_without_its_neighbours(store: SqliteStore) -> None:
+    feature = store.add_feature("search")
+    add(store, "a", feature_id=feature.id)
+    add(store, "b")
+    assert store.counts(OneFeature(feature.id, "search")) == Counts(pending=1)
+    sql = CLAIMS.counts % CLAIMS.of_feature
+    plan = [row[3] for row in store.db.rows(f"EXPLAIN QUERY PLAN {sql}", (feature.id,))]
+    assert plan == ["SEARCH tasks USING COVERING INDEX tasks_status (status=? AND feature_id=?)"]
+
+
+def test_the_critical_path_is_worked_out_only_when_the_graph_changes(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = add(store, "a")
+    add(store, "b", after=[add(store, "c", priority=9)])
+    store.rank_chains()
+    first = store.next_ready(Everything(), Schedule.CRITICAL_PATH)
+    assert first is not None
+    assert first.id == "t-c"
+    monkeypatch.setattr(store, "_moved_ranks", lambda: pytest.fail("nothing has changed"))
+    store.rank_chains()
+    settle(store, claim(store))
+    store.rank_chains()
+    assert store.find(a).status is Status.DONE
+
+
+def test_every_statement_has_a_name_a_sentence_and_a_use() -> None:
+    folder = Path(queries.FOLDER)
+    code = "".join(file.read_text() for file in folder.parent.glob("*.py"))
+    sql = "".join(file.read_text() for file in folder.glob("*.sql"))
+    for file in folder.glob("*.sql"):
+        for block in file.read_text().split("-- name: ")[1:]:
+            name, sentence, *_ = block.splitlines()
+            assert sentence.startswith("-- "), f"{file.name} {name} does not say what it is for"
+            assert f"SQL.{name}" in code or f"SHARED.{name}" in code or f"{{{name}}}" in sql, (
+                f"{file.name} {name} is not used"
+            )
+
+
+def test_an_unknown_statement_is_a_mistake() -> None:
+    with pytest.raises(AttributeError, match=r"no query nothing in"):
+        getattr(queries.Queries("claims"), "nothing")  # noqa: B009
