@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 MODULES = ("startup", "store", "stream", "loop")
+MARKS = {True: "ok", False: "MISSED", None: ""}
 RESULTS = os.path.join(os.path.dirname(__file__), "results")
 
 
@@ -21,8 +22,9 @@ class Row(NamedTuple):
     name: str
     value: float
     unit: str
-    bar: str
-    ok: bool
+    bar: float | None
+    ok: bool | None
+    """None where there is no bar."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -48,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
         # A part of the figures must not pass for all of them.
         _save(f"{date}.json", _as_json(rows, missing, date))
         _save("latest.md", _as_markdown(rows, missing, date))
-    missed = [row for row in rows if not row.ok]
+    missed = [row for row in rows if row.ok is False]
     if missed:
         print(f"missed: {', '.join(row.name for row in missed)}", file=sys.stderr)
     return 1 if missed else 0
@@ -66,16 +68,15 @@ def _runner(name: str) -> Callable[[Callable[..., None]], None] | None:
 
 
 def _reporter(module: str, rows: list[Row]) -> Callable[..., None]:
-    def report(name: str, value: float, unit: str, bar: object, ok: bool) -> None:  # noqa: FBT001
-        rows.append(Row(module, name, value, unit, str(bar), bool(ok)))
+    def report(name: str, value: float, unit: str, bar: float | None, ok: bool | None) -> None:  # noqa: FBT001
+        rows.append(Row(module, name, value, unit, bar, ok))
 
     return report
 
 
 def _line(row: Row) -> str:
-    mark = "ok    " if row.ok else "MISSED"
-    bar = f"bar {row.bar}" if row.bar not in ("", "None") else ""
-    return f"{mark}  {row.name:<50} {row.value:>12,.3f} {row.unit:<12} {bar}"
+    bar = f"bar {row.bar:g}" if row.bar is not None else ""
+    return f"{MARKS[row.ok]:<6}  {row.name:<50} {row.value:>12,.3f} {row.unit:<12} {bar}"
 
 
 def _machine() -> str:
@@ -105,8 +106,8 @@ def _as_markdown(rows: list[Row], missing: list[str], date: str) -> str:
         "| --- | ---: | --- | --- | --- |",
     ]
     for row in rows:
-        bar = "" if row.bar == "None" else row.bar
-        mark = "ok" if row.ok else "**missed**"
+        bar = "" if row.bar is None else f"{row.bar:g}"
+        mark = MARKS[row.ok]
         lines.append(f"| {row.name} | {row.value:,.3f} | {row.unit} | {bar} | {mark} |")
     lines += [f"\nNot measured: there is no bench/{name}.py." for name in missing]
     return "\n".join(lines) + "\n"

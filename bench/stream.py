@@ -62,8 +62,7 @@ def run(report: Report) -> None:
             _compare(report, size, os.path.join(folder, "log"))
         if sys.platform.startswith("linux"):
             peak = _peak_mb(os.path.join(folder, "log"))
-            bar = f"<= {PEAK_MB:g} MB"
-            report(f"stream: peak memory, {MEGABYTES} MB", peak, "MB", bar, peak <= PEAK_MB)
+            report(f"stream: peak memory, {MEGABYTES} MB", peak, "MB", PEAK_MB, peak <= PEAK_MB)
 
 
 def through_ralph(size: int, log: str) -> float:
@@ -111,8 +110,8 @@ def _compare(report: Report, size: int, path: str) -> None:
         ours.append(through_ralph(size, path))
     ratio = min(theirs) / min(ours)
     name = f"stream: lines of {size} bytes"
-    report(name, MEGABYTES / min(ours), "MB/s", "", True)  # noqa: FBT003
-    report(f"{name}, against bare Python", ratio, "x", f">= {RATIO:g} x", ratio >= RATIO)
+    report(name, MEGABYTES / min(ours), "MB/s", None, None)
+    report(f"{name}, against bare Python", ratio, "x", RATIO, ratio >= RATIO)
 
 
 def _peak_mb(log: str) -> float:

@@ -16,8 +16,7 @@ from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.store import adding, migrations, queries
 from ralph.adapters.store.claims import SQL as CLAIMS
 from ralph.adapters.store.sqlite import SqliteStore
-from ralph.core.errors import Busy, CannotWrite, CycleRefused, Missing, UnusableData
-from ralph.core.events import GuidanceDelivered
+from ralph.core.errors import CycleRefused, Missing, UnusableData
 from ralph.core.ids import TaskId, WorkerId
 from ralph.core.order import Schedule
 from ralph.core.target import Everything, OneFeature
@@ -76,17 +75,6 @@ def test_people_can_read_the_tables_they_know(store: SqliteStore, path: str) -> 
         edges = person.execute("SELECT blocker_id, blocked_id FROM dependencies").fetchall()
     person.close()
     assert edges == [("t-a", "t-b")]
-
-
-def test_a_lock_that_is_not_given_back_is_told(store: SqliteStore, path: str) -> None:
-    other = SqliteStore.open(path, FrozenClock(), timeout_s=0.01)
-    store.db.execute("BEGIN IMMEDIATE")
-    assert other.tasks(Filter()) == [], "reading needs no lock"
-    with pytest.raises(Busy, match="held by another program"):
-        add(other, "a")
-    store.db.execute("COMMIT")
-    add(other, "a")
-    other.close()
 
 
 def test_what_is_refused_leaves_no_trace(store: SqliteStore) -> None:
@@ -155,129 +143,6 @@ def test_a_migration_that_fails_changes_nothing(path: str, tomorrow: Path) -> No
         migrate(path, tomorrow)
     assert "colour" not in columns(path)
     SqliteStore.open(path, FrozenClock()).close()
-
-
-def test_damage_names_the_last_good_copy(path: str) -> None:
-    SqliteStore.open(path, FrozenClock()).close()
-    for age, version in enumerate((2, 1)):
-        shutil.copy(path, f"{path}.backup-v{version}")
-        os.utime(f"{path}.backup-v{version}", (1_000_000 - age, 1_000_000 - age))
-    Path(path).write_bytes(b"not a database at all, but long enough to be looked at" * 100)
-    with pytest.raises(UnusableData, match=r"progress\.db is damaged") as caught:
-        SqliteStore.open(path, FrozenClock())
-    assert caught.value.hint.endswith("progress.db.backup-v2")
-    assert isinstance(caught.value.__cause__, sqlite3.DatabaseError)
-
-
-# A full disk
-
-
-def fill_up(store: SqliteStore) -> None:
-    """From now on the file may not grow."""
-    pages = setting(store, "page_count")
-    store.db.execute(f"PRAGMA max_page_count = {pages}")
-
-
-def until_full(store: SqliteStore, change: Callable[[int], object]) -> int:
-    """Repeat a change until there is no more room, or the reserve is used up."""
-    for number in range(1000):
-        change(number)
-        if store.is_full:
-            return number
-    raise AssertionError("it never was full")
-
-
-def test_a_full_disk_is_told_and_nothing_is_half_written(store: SqliteStore) -> None:
-    add(store, "a")
-    fill_up(store)
-    with pytest.raises(CannotWrite, match="no space left") as caught:
-        until_full(store, lambda number: store.log(TaskId("t-a"), f"{number}" * 500))
-    assert caught.value.exit_code == 73
-    assert not store.is_full
-    store.db.execute("PRAGMA max_page_count = 1000000")
-    logged = len(store.logs(TaskId("t-a")))
-    assert store.last_seq() == 1 + logged, "each line has its event, the refused one neither"
-    assert store.check() == []
-
-
-def test_the_reserve_takes_what_a_full_disk_would_lose(
-    store: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.keep_reserve()
-    assert os.path.getsize(f"{path}.reserve") == 256 * 1024
-    give_away = store.db._give_reserve_away
-
-    def and_there_is_room_again() -> bool:
-        given = give_away()
-        store.db.execute("PRAGMA max_page_count = 1000000")
-        return given
-
-    monkeypatch.setattr(store.db, "_give_reserve_away", and_there_is_room_again)
-    fill_up(store)
-    event = GuidanceDelivered(task_id=TaskId("t-a"), attempt=1, count=1)
-
-    def change(number: int) -> None:
-        store.inject("x" * 500, None)
-        # What is asked for twice must not be used up by the first time.
-        store.delivered((one for one, _ in store.guidance(TaskId("t-a"))), event)
-
-    until_full(store, change)
-    assert not os.path.exists(f"{path}.reserve")
-    assert store.guidance(TaskId("t-a")) == []
-    assert store.check() == []
-
-
-def test_no_room_for_the_reserve_is_an_error_before_the_run(store: SqliteStore, path: str) -> None:
-    os.mkdir(f"{path}.reserve")
-    with pytest.raises(CannotWrite, match="reserve cannot be written"):
-        store.keep_reserve()
-
-
-# A removed folder
-
-
-def test_a_removed_folder_is_written_again(store: SqliteStore, path: str) -> None:
-    a = add(store, "a")
-    taken = claim(store)
-    assert not store.restore_if_removed()
-    shutil.rmtree(os.path.dirname(path))
-    # Nobody has noticed yet: what is written now must not be lost either.
-    add(store, "b")
-    assert store.restore_if_removed()
-    assert not store.restore_if_removed()
-    settle(store, taken)
-    other = SqliteStore.open(path, FrozenClock(), must_exist=True)
-    assert {task.id: task.status for task in other.tasks(Filter())} == {
-        a: Status.DONE,
-        "t-b": Status.PENDING,
-    }
-    assert other.check() == []
-    other.close()
-    left = set(os.listdir(os.path.dirname(path)))
-    assert left == {"progress.db", "progress.db-wal", "progress.db-shm"}
-
-
-def test_a_colleague_who_was_quicker_is_joined(store: SqliteStore, path: str) -> None:
-    add(store, "a")
-    other = SqliteStore.open(path, FrozenClock())
-    shutil.rmtree(os.path.dirname(path))
-    assert store.restore_if_removed()
-    add(store, "b")
-    assert other.restore_if_removed()
-    assert [task.id for task in other.tasks(Filter())] == ["t-a", "t-b"]
-    add(other, "c")
-    assert len(store.tasks(Filter())) == 3
-    other.close()
-
-
-def test_a_store_that_began_anew_is_not_overwritten(store: SqliteStore, path: str) -> None:
-    add(store, "old")
-    shutil.rmtree(os.path.dirname(path))
-    anew = SqliteStore.open(path, FrozenClock())
-    add(anew, "new")
-    assert store.restore_if_removed()
-    assert [task.id for task in store.tasks(Filter())] == ["t-new"]
-    anew.close()
 
 
 # Many processes
@@ -372,7 +237,7 @@ def test_age_tells_the_order_whatever_the_clock_does(path: str) -> None:
 def test_an_id_that_is_taken_gets_a_digit_more(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adding.os, "urandom", lambda count: bytes(count))
+    monkeypatch.setattr(adding.os, "urandom", bytes)
     store.add_many([Draft(title=title) for title in "ab"])
     names = {store.add_task(Draft(title="c")).id, *(task.id for task in store.tasks(Filter()))}
     assert names == {"t-000000", "t-0000000", "t-00000000"}

@@ -1,5 +1,6 @@
 """Gates that misbehave: loud, untidy, moody or dishonest."""
 
+import subprocess
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ def gates(events: list[dict[str, Any]]) -> list[tuple[str, bool]]:
 def test_a_gate_that_prints_megabytes(project: Project) -> None:
     project.agent(
         f"touch bad; {DONE}",
-        gates='loud = "yes noise | head -n 2000000; yes >&2 trouble | head -n 99999 >&2; [ ! -e bad ]"',
+        gates='loud = "yes noise | head -n 2000000; yes | head -n 99999 >&2; [ ! -e bad ]"',
     )
     task = project.add("x", "--max-retries", "0")
     project.ralph("run", code=5)
@@ -38,15 +39,7 @@ def test_a_gate_that_prints_bytes_and_escapes(project: Project) -> None:
 
 def test_what_gates_drop_is_not_committed(project: Project) -> None:
     """At the baseline, after a rejection, and after an acceptance."""
-    project.agent(
-        f"echo $RALPH_ATTEMPT > attempt.txt; {DONE}",
-        gates='untidy = "echo x >> report-$$.xml; ! grep -qs 1 attempt.txt"',
-    )
-    task = project.add("second try")
-    other = project.add("another")
-    project.write("attempt.txt", "0\n")
-    project.git("add", "attempt.txt")
-    project.git("commit", "-q", "-m", "before")
+    task, other = project.add("second try"), project.add("another")
     project.agent(
         f"echo $RALPH_ATTEMPT.$RALPH_TASK_ID > attempt.txt; {DONE}",
         gates=f'untidy = "echo x >> report-$$.xml; ! grep -qs 1.{task} attempt.txt"',
@@ -79,8 +72,6 @@ def test_a_gate_that_leaves_a_daemon_ends_with_it(project: Project) -> None:
     task = project.add("x")
     project.ralph("run")
     assert project.status(task) == "done"
-    import subprocess
-
     left = subprocess.run(["pgrep", "-f", "^sleep 1234567"], capture_output=True, check=False)
     assert left.stdout == b""
 
@@ -132,7 +123,7 @@ def test_a_red_gate_that_turns_green_must_stay_green(project: Project) -> None:
 def test_gates_see_the_session_environment_without_its_secrets(project: Project) -> None:
     project.agent(
         DONE,
-        gates='env = "[ -z \\"$MY_TOKEN$RALPH_SOCKET$RALPH_TOKEN$CLAUDECODE\\" ] && [ -n \\"$PLAIN\\" ]"',
+        gates="env = '[ -z $MY_TOKEN$RALPH_SOCKET$RALPH_TOKEN$CLAUDECODE ] && [ -n $PLAIN ]'",
     )
     project.add("x")
     events = project.events(MY_TOKEN="x", CLAUDECODE="1", PLAIN="1")
@@ -141,7 +132,7 @@ def test_gates_see_the_session_environment_without_its_secrets(project: Project)
 
 def test_a_gate_that_edits_the_tree_before_any_work_gives_nobody_credit(project: Project) -> None:
     """A claim without work stays one, whatever the gates write."""
-    project.agent(CLAIM, gates='writes = "date +%N > stamp.txt"')
+    project.agent(CLAIM, gates='writes = "test -e README.md && date +%N > stamp.txt"')
     task = project.add("lazy", "--max-retries", "0")
     project.ralph("run", code=5)
     assert "nothing in the tree has changed" in project.task(task)["reason"]

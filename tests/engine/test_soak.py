@@ -7,6 +7,7 @@ brought to its end.
 
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,11 @@ CLAIM = "<task-done>TASK</task-done>"
 NO_BREAKER = Limits(failures=0, stagnation=0)
 
 
+def files_of(task: TaskId) -> list[str]:
+    """What its sessions write."""
+    return [f"{task}.c", f"{task}.h"]
+
+
 class Life(World):
     """A world with a person in it, who keeps book of what must never be lost."""
 
@@ -46,9 +52,13 @@ class Life(World):
         self.published: dict[str, str] = {}
         """A person's committed files."""
         self.wrote: dict[TaskId, str] = {}
-        """What the last session of each task has written into the task's file."""
+        """What the last session of each task has written into the task's files."""
         self.by_hand: set[TaskId] = set()
-        """Tasks that somebody else than the judge has settled, or whose file a person changed."""
+        """Tasks that somebody else than the judge has settled: their files are anybody's."""
+        self.thrown: set[str] = set()
+        """What a person has thrown away."""
+        self.meddled: set[str] = set()
+        """Files of sessions that a person has changed, so that they are a person's now."""
 
     def fresh(self) -> str:
         """A text that was never there before."""
@@ -62,6 +72,8 @@ class Life(World):
         try:
             run(self.kit(fate))
         except Died:
+            # Nothing is known any more about the work of a task that is gone.
+            self.by_hand |= {task for task in self.wrote if not self.knows(task)}
             return None
         except RalphError as error:
             note(f"run {self.number} ended with {error!r}")
@@ -73,6 +85,9 @@ class Life(World):
         ended = ends[0]
         note(f"run {self.number}: {ended.outcome}, {ended.reason}")
         return ended
+
+    def knows(self, task: TaskId) -> bool:
+        return any(one.id == task for one in self.tasks())
 
     def tasks(self, *statuses: Status) -> list[Task]:
         return self.store.tasks(Filter(statuses=frozenset(statuses)))
@@ -94,10 +109,11 @@ class Life(World):
     def act(self, kind: str, task: TaskId) -> tuple[Stop | None, int, str]:  # noqa: C901 - one table
         if kind not in ("lazy", "silent"):
             self.wrote[task] = self.fresh()
-            self.workspace.edit(f"{task}.txt", self.wrote[task])
+            for name in files_of(task):
+                self.workspace.edit(name, self.wrote[task])
         match kind:
             case "commits":
-                self.workspace.commit_files("by the agent", [f"{task}.txt"])
+                self.workspace.commit_files("by the agent", files_of(task))
             case "fails":
                 return None, 0, "<task-failed>TASK</task-failed>"
             case "chats":
@@ -145,9 +161,6 @@ class Life(World):
             note(f"  gate: {kind}")
             if kind == "interrupted":
                 self.signal = "SIGTERM"
-            elif kind == "drops a file":
-                self.mine["dropped.txt"] = self.fresh()
-                self.workspace.edit("dropped.txt", self.mine["dropped.txt"])
             else:
                 for task in self.tasks(Status.IN_PROGRESS):
                     self.store.send(RunId(f"run-{self.number}"), Word.SKIP, task.id)
@@ -169,11 +182,15 @@ class Life(World):
                 self.published[name] = self.mine.pop(name)
                 self.workspace.commit_files("by a person", [name])
             case "meddles":
-                dirty = [name for name in self.workspace.snapshot().dirty if name.startswith("t-")]
-                if dirty:
-                    name = dirty[which % len(dirty)]
-                    self.by_hand.add(TaskId(name.removesuffix(".txt")))
+                dirty = [name for name in self.workspace.snapshot().dirty if name.endswith(".c")]
+                for name in dirty[which % 2 :]:
+                    self.meddled.add(name)
                     self.workspace.edit(name, self.fresh())
+            case "throws away":
+                for name in self.workspace.snapshot().dirty:
+                    if name.startswith("t-"):
+                        self.workspace.throw_away(name)
+                        self.thrown.add(self.wrote[TaskId(name.partition(".")[0])])
             case "adds":
                 self.store.add_task(Draft(title="another", max_retries=1))
             case _:
@@ -193,12 +210,14 @@ class Life(World):
             "blocks": lambda one: self.store.apply(one, [Blocked("not now")]),
             "unblocks": lambda one: self.store.apply(one, [Unblocked()]),
         }
+        below = {one.id for one in self.store.subtree(task)}
         try:
             does.get(deed, lambda _: None)(task)
         except RalphError:
             return
-        if deed == "finishes":
-            self.by_hand |= {one.id for one in self.store.subtree(task)}
+        if deed in ("finishes", "deletes"):
+            # What its sessions have left in the checkout is a person's now.
+            self.by_hand |= below
 
     # What must hold
 
@@ -212,21 +231,22 @@ class Life(World):
             assert space.head.get(name) == text, f"a person's commit of {name} is gone"
         kept = [space.head, space.files, *space.saved.values()]
         for task, text in self.wrote.items():
-            if task not in self.by_hand:
+            if task not in self.by_hand and text not in self.thrown:
                 assert any(text in one.values() for one in kept), f"the work of {task} is lost"
         for one in self.tasks():
             assert one.retry_count <= one.max_retries
             if one.status is Status.DONE and one.id not in self.by_hand and self.is_leaf(one):
-                assert space.head.get(f"{one.id}.txt") == self.wrote[one.id]
+                done = {space.head.get(name) for name in set(files_of(one.id)) - self.meddled}
+                assert done == {self.wrote[one.id]}, f"the work of {one.id} is not committed"
 
     def is_leaf(self, task: Task) -> bool:
         return not self.store.children(task.id)
 
-    def check_the_end(self) -> None:
+    def check_rest(self) -> None:
         """After a run in which nothing went wrong any more."""
-        assert not self.tasks(Status.IN_PROGRESS, Status.PENDING)
-        assert {session.mark for session in self.store.sessions()} <= {Mark.SETTLED}
-        ours = {f"{task}.txt" for task in self.by_hand}
+        for session in self.store.sessions():
+            assert session.mark is Mark.SETTLED or session.task_id in self.by_hand
+        ours = {name for task in self.by_hand for name in files_of(task)} | self.meddled
         left = set(self.workspace.snapshot().dirty) - self.mine.keys() - ours
         assert not left, "the checkout is clean but for a person's files"
 
@@ -255,12 +275,13 @@ SESSIONS = st.sampled_from(
         "splits",
     ]
 )
-GATES = st.sampled_from([0, 0, 0, 1, 1, "interrupted", "skipped", "drops a file"])
+GATES = st.sampled_from([0, 0, 0, 1, 1, "interrupted", "skipped"])
 DEEDS = st.sampled_from(
     [
         "writes",
         "publishes",
         "meddles",
+        "throws away",
         "adds",
         "retries",
         "resets",
@@ -284,7 +305,7 @@ RUNS = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=200,
+    max_examples=1500,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
@@ -300,8 +321,6 @@ def test_the_promises_hold_whatever_happens(tasks: int, story: list[dict[str, An
             _tell(life, chapter)
             life.check_promises()
         _bring_to_an_end(life)
-        life.check_promises()
-        life.check_the_end()
 
 
 def _tell(life: Life, chapter: dict[str, Any]) -> None:
@@ -322,15 +341,24 @@ def _tell(life: Life, chapter: dict[str, Any]) -> None:
 
 
 def _bring_to_an_end(life: Life) -> None:
+    """Nothing goes wrong any more: first what can run does, then what has failed gets new tries."""
     for task in life.tasks(Status.BLOCKED):
         life.store.apply(task.id, [Unblocked()])
     life.limits = NO_BREAKER
     life.executor.sessions = []
     life.executor.gates[GATE] = [0]
+    for _ in range(5):
+        ended = life.live(Fate())
+        if ended is None or ended.outcome not in (Outcome.FAILURE, Outcome.ERROR):
+            break  # those were sessions of before, judged only now
+    life.check_promises()
+    life.check_rest()
+    for task in life.tasks(Status.FAILED):
+        with suppress(RalphError):  # its parent's retry may have been its own
+            life.store.retry(task.id)
     ended = life.live(Fate())
     assert ended is not None
-    assert ended.outcome in (
-        Outcome.COMPLETE,
-        Outcome.COMPLETE_WITH_FAILURES,
-        Outcome.NO_PLAN,
-    )
+    # Only a person's files stand in the way of those that are not done by now.
+    assert ended.outcome in (Outcome.COMPLETE, Outcome.NO_PLAN) or life.by_hand
+    life.check_promises()
+    life.check_rest()

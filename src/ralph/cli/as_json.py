@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from ralph.core.ids import TaskId
-from ralph.core.json_text import encode
 from ralph.core.task import Task
-from ralph.ports.store import Graph
+from ralph.ports.store import Graph, Session
 
 PAGE = 5000
 """How many tasks' blockers are asked for at once."""
@@ -20,7 +19,7 @@ _ENCODER = msgspec.json.Encoder()
 
 def show(value: Any) -> None:
     """One value, indented for the eye."""
-    _write(msgspec.json.format(encode(value), indent=2) + b"\n")
+    _write(msgspec.json.format(_ENCODER.encode(value), indent=2) + b"\n")
 
 
 def show_array(values: Iterable[Any]) -> None:
@@ -61,6 +60,13 @@ def task_objects(store: Graph, tasks: Sequence[Task]) -> Iterator[dict[str, Any]
         blockers = store.blocker_ids([task.id for task in page])
         for task in page:
             yield task_object(task, blockers.get(task.id, ()))
+
+
+def session_object(session: Session) -> dict[str, Any]:
+    """A session without the snapshots of its checkout, which only Ralph can use."""
+    fields = msgspec.structs.asdict(session)
+    del fields["before"], fields["after"]
+    return fields
 
 
 def _write(data: bytes | bytearray) -> None:

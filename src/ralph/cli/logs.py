@@ -61,9 +61,9 @@ def run(args: Namespace) -> int:
         after = store.last_seq() if args.follow else 0
         story = find_story(store, args.name, args.attempt, may_wait=args.follow)
         if args.json:
-            from ralph.cli.as_json import show_array
+            from ralph.cli.as_json import session_object, show_array
 
-            show_array(story.sessions)
+            show_array(map(session_object, story.sessions))
         else:
             _show(args, project, story)
         if args.follow:

@@ -126,6 +126,9 @@ def _session(session: Session, screen: Screen, root: str, *, with_task: bool) ->
         lines.append(f"  gates    {', '.join(map(_gate, session.gates))}")
     if session.commits:
         lines.append(f"  commits  {' '.join(commit[:12] for commit in session.commits)}")
+    if session.verdict:
+        said = session.verdict.removeprefix(f"attempt {session.attempt}: ")
+        lines.append(f"  verdict  {one_line(said, 200)}")
     if session.log:
         path = os.path.join(root, session.log)
         gone = "" if os.path.exists(path) else "  (gone)"

@@ -1,5 +1,7 @@
 """Does the attempt count? Decided from what was said, what changed and what the gates say."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from ralph.core.ending import Cost, Ending
@@ -53,6 +55,15 @@ def on_claim(task: Task, sigils: Sigils, told: str | None) -> Verdict | None:
     else:
         why = "the session ended without claiming its task"
     return Verdict(transition=Struck(why), message=why)
+
+
+def on_history(lost: Sequence[str]) -> Verdict | None:
+    """Also step 3: commits that were there before the task are not the session's to take away,
+    or one task undoes another. None: all are there."""
+    if not lost:
+        return None
+    why = f"the branch has lost commit {lost[-1][:10]}, which was there before: bring it back"
+    return Verdict(transition=Rejected(why), message=why)
 
 
 def on_change(task: Task, changed: bool) -> Verdict | None:  # noqa: FBT001

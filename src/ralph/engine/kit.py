@@ -97,7 +97,7 @@ class Kit:
         self.commits = 0
         self.baseline: tuple[GateResult, ...] = ()
         self.kept: frozenset[str] = frozenset()
-        """A person's uncommitted files at the start of the run: never committed."""
+        """Never committed: a person's uncommitted files at the start, and what gates dropped."""
         self.snapshot: Snapshot | None = None
         """The checkout after the last session, while nothing else has touched it."""
         self.unfinished: Unfinished | None = None

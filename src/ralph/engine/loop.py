@@ -12,7 +12,7 @@ from ralph.engine.control import listen, wait, wait_while_paused
 from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
-from ralph.engine.recovery import bury, look_around, recover
+from ralph.engine.recovery import look_around, recover
 from ralph.engine.steps.claim import claim
 from ralph.ports.store import Claim, Run
 
@@ -77,7 +77,6 @@ class Loop:
         """Iterate. Terminal conditions come first, then limits, then the next task."""
         kit = self.kit
         kit.store.keep_reserve()
-        bury(kit)
         recover(kit)
         look_around(kit)
         while True:

@@ -3,10 +3,11 @@
 from msgspec.structs import replace
 
 from ralph.core.ending import Ended, Ending
-from ralph.core.errors import ClaimLost
+from ralph.core.errors import ClaimLost, RalphError, UnusableData
 from ralph.core.events import SessionEnded, Warned
 from ralph.core.moment import iso
 from ralph.core.outcome import Outcome
+from ralph.core.snapshot import Snapshot
 from ralph.core.task import Status
 from ralph.core.transitions import Postponed, Released
 from ralph.engine.kit import MARKER, Kit, Unfinished
@@ -15,26 +16,12 @@ from ralph.engine.work import set_aside
 from ralph.ports.store import Claim, Mark, Session, Stale
 
 
-def bury(kit: Kit) -> None:
-    """End what runs that died have left running, and say that they are over.
-
-    Their claims come back by `recover`; but a run may die without holding one, while its gates run.
-    """
-    for run, owner in kit.store.live_runs():
-        if run.id == kit.settings.run_id or kit.is_alive(owner) is not False:
-            continue
-        kit.executor.sweep(f"{MARKER}={run.worker}")
-        why = "its process died"
-        kit.store.end_run(run.id, Outcome.ERROR, why, Warned(message=f"run {run.id}: {why}"))
-    kit.publish()
-
-
 def recover(kit: Kit) -> None:
-    """Give back every claim of a dead worker, and end what its session has left running."""
+    """End what dead runs have left running, then give back every claim of a dead worker."""
+    _bury(kit)
     for stale in kit.store.stale(kit.settings.worker):
         if not _is_dead(kit, stale):
             continue
-        kit.executor.sweep(f"{MARKER}={stale.task.claimed_by}")
         session = kit.store.session(stale.task.id, stale.task.attempt)
         try:
             claim = kit.store.take_over(stale.task.id, stale.task.attempt, kit.settings.worker)
@@ -42,6 +29,16 @@ def recover(kit: Kit) -> None:
             continue  # another run was quicker
         _give_back(kit, claim, session)
     kit.publish()
+
+
+def _bury(kit: Kit) -> None:
+    """Also a run that held no claim may have died, while its gates ran."""
+    for run, owner in kit.store.live_runs():
+        if run.id == kit.settings.run_id or kit.is_alive(owner) is not False:
+            continue
+        kit.executor.sweep(f"{MARKER}={run.worker}")
+        why = "its process died"
+        kit.store.end_run(run.id, Outcome.ERROR, why, Warned(message=f"run {run.id}: {why}"))
 
 
 def _is_dead(kit: Kit, stale: Stale) -> bool:
@@ -76,12 +73,19 @@ def _record_loss(kit: Kit, session: Session, why: str) -> None:
         ending=Ending(ended=Ended.LOST, detail=why),
         mark=Mark.ENDED,
         # From here on, what a person changes is told from what it left.
-        after=kit.take_snapshot() if is_here(kit, session) else None,
+        after=_look(kit) if is_here(kit, session) else None,
     )
     event = SessionEnded(
         session_id=session.id, task_id=session.task_id, ended=Ended.LOST, detail=why
     )
     kit.store.end_session(lost, event)
+
+
+def _look(kit: Kit) -> Snapshot | None:
+    try:
+        return kit.take_snapshot()
+    except RalphError:
+        return None  # the claim in our hands goes back first; then someone else complains
 
 
 def look_around(kit: Kit) -> None:
@@ -102,19 +106,41 @@ def _left_here(kit: Kit) -> Unfinished | None:
     """The work in this checkout, and what it started from.
 
     After a crash in mid-session nothing tells its edits from a person's; they are taken for the
-    session's, or its retry could never commit them. What changed after its end is a person's, and
-    belongs to what the next attempt starts from.
+    session's, or its retry could never commit them.
     """
     last = kit.store.left_in(kit.workspace.path)
     base = kit.store.base(last.task_id) if last is not None else None
-    if last is None or base is None or last_session(kit, last.task_id) != last:
+    if last is None or base is None or _is_elsewhere(kit, last):
         return None
-    if last.after is not None:
-        moved = kit.workspace.carry_over(base, last.after, kit.take_snapshot())
-        if moved != base:
-            kit.store.move_base(last.task_id, moved)
-            base = moved
+    try:
+        base = _with_theirs(kit, last, base)
+    except UnusableData as error:
+        # Weeks have passed, and git has thrown the recorded states away.
+        kit.warn(f"the work of {last.task_id} is taken for yours: {error}", last.task_id)
+        kit.store.forget_base(last.task_id)
+        return None
     return Unfinished(task=last.task_id, attempt=last.attempt, base=base)
+
+
+def _with_theirs(kit: Kit, session: Session, base: Snapshot) -> Snapshot:
+    """What changed after the session's end is a person's: the next attempt begins with it."""
+    now = kit.take_snapshot()
+    if session.after is None or session.after == now:
+        return base
+    theirs = kit.workspace.changes(session.after, now).files
+    if not set(theirs).isdisjoint(kit.workspace.changes(base, session.after).files):
+        # What would be judged is not what would be committed.
+        kit.warn(f"what the last session of {session.task_id} left is no longer as it was")
+        kit.store.mark_session(session.id, Mark.SETTLED)
+    moved = kit.workspace.carry_over(base, session.after, now)
+    kit.store.move_base(session.task_id, moved)
+    return moved
+
+
+def _is_elsewhere(kit: Kit, session: Session) -> bool:
+    """Has the task moved on in another checkout? Then it began with something else there."""
+    last = last_session(kit, session.task_id)
+    return last is not None and last.id != session.id
 
 
 def _take_up(kit: Kit, left: Unfinished) -> None:

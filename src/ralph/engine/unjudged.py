@@ -10,13 +10,12 @@ BEHIND_THE_SESSION = (Mark.ENDED, Mark.GATED, Mark.ACCEPTED)
 def unjudged(kit: Kit, task: TaskId) -> Session | None:
     """The task's last session, if it has ended, here, but was never judged.
 
-    A paid session is not repeated because of that, unless its work was set aside: then there is
-    nothing left to judge.
+    A paid session is not repeated because of that.
     """
     last = last_session(kit, task)
     if last is None or last.mark not in BEHIND_THE_SESSION or not is_here(kit, last):
         return None
-    return last if kit.store.base(task) is not None else None
+    return last
 
 
 def last_session(kit: Kit, task: TaskId) -> Session | None:

@@ -1,5 +1,11 @@
 """What becomes of the work in the checkout: committed when it counts, kept aside when not."""
 
+from collections.abc import Iterable, Sequence
+from shlex import quote
+from typing import Final
+
+from msgspec.structs import replace
+
 from ralph.core.errors import RalphError
 from ralph.core.events import WorkCommitted, WorkSaved
 from ralph.core.ids import TaskId
@@ -7,6 +13,46 @@ from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
 from ralph.engine.kit import Kit
+
+SHOWN: Final = 5
+"""How many files a warning names."""
+
+
+def mind_theirs(
+    kit: Kit, task: TaskId, before: Snapshot, after: Snapshot, files: Iterable[str]
+) -> None:
+    """Say what a session did to a person's uncommitted changes, and how to get them back."""
+    theirs = kit.kept.intersection(before.dirty)
+    changed = sorted(theirs.intersection(files))
+    committed = sorted(theirs - {*changed, *after.dirty})
+    if changed:
+        places = " ".join(quote(f":/{path}") for path in changed[:SHOWN] if path.isprintable())
+        kit.warn(
+            f"the session changed files that you have not committed: {_names(changed)};"
+            f" `git restore --source={before.tree} -- {places}` brings yours back",
+            task,
+        )
+    if committed:
+        kit.warn(f"the session committed changes of yours: {_names(committed)}", task)
+
+
+def _names(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+    return ", ".join(one_line(path, 60) for path in paths[:SHOWN]) + more
+
+
+def bring_back(kit: Kit, task: TaskId, base: Snapshot, after: Snapshot) -> None:
+    """Put accepted work on the branch where the task began, if its session has left that one.
+
+    Otherwise the next tasks would go on elsewhere, and a person would look for them in vain.
+    """
+    if not base.branch or after.branch == base.branch:
+        return
+    kit.snapshot = None
+    # No file changes: the gates have been at it since `after`.
+    kit.workspace.restore(replace(kit.workspace.snapshot(), branch=base.branch))
+    left = f"branch {after.branch}" if after.branch else "no branch"
+    kit.warn(f"the session went to {left}; its work is on {base.branch} now", task)
 
 
 def commit_work(kit: Kit, task: Task, base: Snapshot, after: Snapshot) -> None:
@@ -19,9 +65,10 @@ def commit_work(kit: Kit, task: Task, base: Snapshot, after: Snapshot) -> None:
         kit.commits += 1
         kit.record(WorkCommitted(task_id=task.id, commit=done.commit, files=len(done.files)))
     if done.leftovers:
-        names = ", ".join(one_line(path, 60) for path in done.leftovers[:5])
         kit.warn(
-            f"not committed, since a person's own changes are in the same files: {names}", task.id
+            "not committed, since a person's own changes are in the same files:"
+            f" {_names(done.leftovers)}",
+            task.id,
         )
 
 

@@ -191,6 +191,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     gates: tuple[GateResult, ...] = ()
     commits: tuple[str, ...] = ()
     duration_s: float = 0.0
+    verdict: str = ""
+    """What was decided about it, for people."""
 
 
 class Stale(msgspec.Struct, frozen=True, kw_only=True):
@@ -252,12 +254,17 @@ class Claims(Protocol):
         ...
 
     def base(self, task: TaskId) -> Snapshot | None:
-        """The checkout as it was when the task was first claimed since it was last settled."""
+        """The checkout as it was when the task was first claimed since it was last done, or since
+        its work was taken out of the checkout."""
+        ...
+
+    def move_base(self, task: TaskId, base: Snapshot) -> None:
+        """Others have changed the checkout meanwhile: this is what the task begins with now."""
         ...
 
     def forget_base(self, task: TaskId) -> None:
-        """Its work was taken out of the checkout: the next attempt starts afresh. A deleted task
-        has nothing to forget."""
+        """Its work was taken out of the checkout: no session is left to judge, and the next attempt
+        starts afresh. A deleted task has nothing to forget."""
         ...
 
     def counts(self, target: Target) -> Counts: ...

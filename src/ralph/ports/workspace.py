@@ -37,6 +37,14 @@ class Workspace(Protocol):
         """What happened in between."""
         ...
 
+    def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
+        """`base` as if what others did between `since` and `now` had been there before.
+
+        A session began at `base` and ended at `since`. Going back to the result takes the session's
+        work out of the checkout and leaves theirs; what they have committed is never taken back.
+        """
+        ...
+
     def commit(
         self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
     ) -> Committed:

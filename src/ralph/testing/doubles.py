@@ -152,17 +152,20 @@ class FakeWorkspace:
         """What an agent, or a person, does."""
         self.files[name] = text
 
+    def throw_away(self, name: str) -> None:
+        """What a person does with `git checkout`, or `git clean`."""
+        self.files = _patched(self.files, self.head, [name])
+
     def commit_files(self, message: str, names: Iterable[str]) -> str:
         """What an agent, or a person, does with git."""
-        return self._commit(message, {name: self.files.get(name) for name in names})
+        return self._commit(message, self.files, names)
 
-    def _commit(self, message: str, changed: Mapping[str, str | None]) -> str:
-        merged = {**self.head, **changed}
+    def _commit(self, message: str, files: dict[str, str], names: Iterable[str]) -> str:
         self._made += 1
         made = FakeCommit(
             name=f"c{self._made}",
             message=message,
-            files={name: text for name, text in merged.items() if text is not None},
+            files=_patched(self.head, files, names),
         )
         self.history.append(made)
         return made.name
@@ -187,10 +190,23 @@ class FakeWorkspace:
         """Commits by name, files by content."""
         files = _differing(self._tree(since), self._tree(now))
         return Changes(
-            commits=tuple(commit.name for commit in self.history[self._since(since.head) :]),
+            commits=tuple(
+                commit.name
+                for commit in self.history[self._since(since.head) : self._since(now.head)]
+            ),
             files=files,
             left=tuple(name for name in files if name in now.dirty),
         )
+
+    def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
+        """File by file; what they committed stays, and what the session committed below it."""
+        old = self.history[self._since(base.head) - 1]
+        head = old if since.head == now.head else self.history[self._since(now.head) - 1]
+        begun = _patched(self._tree(base), head.files, _differing(old.files, head.files))
+        theirs = _differing(self._tree(since), self._tree(now))
+        files = _patched(begun, self._tree(now), theirs)
+        # What they have made as it is committed stays so, wherever the head goes.
+        return self._seen(head, _patched(files, head.files, set(theirs) - set(now.dirty)))
 
     def commit(
         self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
@@ -201,7 +217,7 @@ class FakeWorkspace:
         names = [name for name in left if name not in keep and name not in since.dirty]
         if not names:
             return Committed(leftovers=tuple(name for name in left if name not in keep))
-        made = self._commit(message.splitlines()[0], {name: files.get(name) for name in names})
+        made = self._commit(message.splitlines()[0], files, names)
         return Committed(commit=made, files=tuple(names))
 
     def save(self, ref: str, message: str) -> str:
@@ -217,6 +233,11 @@ class FakeWorkspace:
 
     def close(self) -> None:
         """Nothing to give up."""
+
+
+def _patched(files: dict[str, str], by: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+    mixed = {**files, **{name: by.get(name) for name in names}}
+    return {name: text for name, text in mixed.items() if text is not None}
 
 
 def _differing(old: dict[str, str], new: dict[str, str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Target
 from ralph.core.task import OPEN, Status, Task
 from ralph.core.transitions import Accepted, Claimed, Postponed, Released, Transition
-from ralph.ports.store import Claim, Counts, LogEntry, Mark, Owner, Stale
+from ralph.ports.store import Claim, Counts, LogEntry, Owner, Stale
 from ralph.testing.memory_state import Member, State
 
 
@@ -121,14 +121,9 @@ class MemoryClaims:
                 state.logs.append(entry)
             state.move(task, transition, fail_fast=fail_fast, run=run)
             if not isinstance(transition, Postponed):
-                self._leave_last_mark(task)
+                # All of them: one that was judged late belongs to an earlier attempt.
+                state.settle_sessions(task, message)
             return state.tasks[task]
-
-    def _leave_last_mark(self, task: TaskId) -> None:
-        """On every session of the task: one that was judged late belongs to an earlier attempt."""
-        for session in self._state.sessions.values():
-            if session.task_id == task:
-                self._state.sessions[session.id] = replace(session, mark=Mark.SETTLED)
 
     def require(self, claim: Claim) -> None:
         """ClaimLost unless the claim holds."""
@@ -138,9 +133,15 @@ class MemoryClaims:
     def base(self, task: TaskId) -> Snapshot | None:
         return self._state.bases.get(task)
 
+    def move_base(self, task: TaskId, base: Snapshot) -> None:
+        with self._state.transaction():
+            if task in self._state.bases:
+                self._state.bases[task] = base
+
     def forget_base(self, task: TaskId) -> None:
         with self._state.transaction():
             self._state.bases.pop(task, None)
+            self._state.settle_sessions(task)
 
     def counts(self, target: Target) -> Counts:
         statuses = [task.status for task in self._state.within(target)]

@@ -19,7 +19,7 @@ from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Feature, Status, Task
 from ralph.core.transitions import Reset, Transition, advance
 from ralph.ports.clock import Clock
-from ralph.ports.store import Control, LogEntry, Owner, Run, Session
+from ralph.ports.store import Control, LogEntry, Mark, Owner, Run, Session
 
 Moves = Iterable[tuple[TaskId, Transition]]
 
@@ -95,10 +95,12 @@ class State:
         return sorted(self.tasks.values(), key=by_priority)
 
     def below(self, root: TaskId) -> list[TaskId]:
-        """A task and everything under it, parents before children."""
-        found = [root]
-        for task in found:
-            found.extend(self.children(task))
+        """A task and everything under it, level by level."""
+        found, level = [root], {root}
+        while level:
+            deeper = [one for one in self.sorted() if one.parent_id in level]
+            level = {one.id for one in deeper}
+            found += [one.id for one in deeper]
         return found
 
     def above(self, task: TaskId) -> Iterator[Task]:
@@ -184,5 +186,14 @@ class State:
 
     def _put(self, task: Task, transition: Transition) -> None:
         self.tasks[task.id] = task
-        if task.status in (Status.DONE, Status.FAILED) or isinstance(transition, Reset):
+        if task.status is Status.DONE:
             self.bases.pop(task.id, None)
+        if isinstance(transition, Reset):
+            # Back to the beginning: what an earlier session claimed is not judged any more.
+            self.settle_sessions(task.id)
+
+    def settle_sessions(self, task: TaskId, verdict: str = "") -> None:
+        """Leave the last mark, and what was decided, on every open session of a task."""
+        for session in self.sessions.values():
+            if session.task_id == task and session.mark is not Mark.SETTLED:
+                self.sessions[session.id] = replace(session, mark=Mark.SETTLED, verdict=verdict)

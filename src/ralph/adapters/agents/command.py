@@ -64,7 +64,9 @@ class CommandAgent:
                 )
             case code if code < 0 or code in (130, 143):
                 signal = -code if code < 0 else code - 128
-                return Ending(ended=Ended.KILLED, message=message, detail=f"killed by signal {signal}")
+                return Ending(
+                    ended=Ended.KILLED, message=message, detail=f"killed by signal {signal}"
+                )
             case 0 if not message.strip():
                 return Ending(ended=Ended.NO_RESULT, detail="it said nothing at all")
             case 0:

@@ -135,12 +135,12 @@ class ClaimsPart(GraphPart):
         step = iter([(claim.task.id, transition)])
         self.carry_out(view, step, fail_fast=fail_fast, run=run)
         if not isinstance(transition, Postponed):
-            self.db.execute(SQL.settle_sessions, (claim.task.id,))
+            self.settle_sessions(claim.task.id, message)
         return view.node(claim.task.id)
 
     @reading
     def base(self, task: TaskId) -> Snapshot | None:
-        """The checkout as it was when the task was first claimed since it was last settled."""
+        """The checkout as it was when the task was first claimed since it was last done."""
         return snapshot_of(self.db.value(SQL.base, {"id": task}))
 
     def remember_base(self, task: TaskId, base: Snapshot | None) -> None:
@@ -148,9 +148,15 @@ class ClaimsPart(GraphPart):
         self.db.execute(SQL.remember_base, {"id": task, "base": as_json(base)})
 
     @whole
+    def move_base(self, task: TaskId, base: Snapshot) -> None:
+        """Others have changed the checkout meanwhile: this is what the task begins with now."""
+        self.db.execute(SQL.move_base, {"id": task, "base": as_json(base)})
+
+    @whole
     def forget_base(self, task: TaskId) -> None:
         """Its work was taken out of the checkout: the next attempt starts afresh."""
         self.db.execute(SQL.forget_base, {"id": task})
+        self.settle_sessions(task)
 
     # Counting
 

@@ -23,7 +23,8 @@ def moved(db: Database, before: Task, after: Task) -> bool:
     failed = (after.status is Status.FAILED) - (before.status is Status.FAILED)
     may_follow = after.status is not Status.DONE or failed != 0
     if after.parent_id is not None and (done or failed):
-        open_children, failed_children = _family(db, after.parent_id, 0, -done, failed)
+        change = (-done, failed, after.parent_id)
+        ((open_children, failed_children),) = db.rows(SQL.child_moved, change)
         # Otherwise the parent waits for the rest of its children.
         may_follow |= open_children == 0 or failed_children > 0
     # All of these flip the same way: nothing is both freed and held back by one step.
@@ -44,20 +45,15 @@ def _turned(counted: list[Row], change: int) -> list[TaskId]:
     return [task for task, unmet, children, _ in counted if children and unmet == edge]
 
 
-def _family(db: Database, parent: TaskId, children: int, not_done: int, failed: int) -> Row:
-    (counted,) = db.rows(SQL.parent_of, (children, not_done, failed, parent))
-    return counted
-
-
 def joined(db: Database, parent: TaskId, children: Sequence[Status]) -> None:
     """A parent got children with these statuses."""
-    _family(db, parent, len(children), *weight(children))
+    db.execute(SQL.family_changed, (len(children), *weight(children), parent))
 
 
 def left(db: Database, parent: TaskId, child: Status) -> None:
     """A parent lost a child."""
     not_done, failed = weight([child])
-    _family(db, parent, -1, -not_done, -failed)
+    db.execute(SQL.family_changed, (-1, -not_done, -failed, parent))
 
 
 def linked(db: Database, blocker: Task, blocked: TaskId, change: int) -> None:
@@ -90,6 +86,8 @@ def mend(db: Database) -> list[str]:
                 said.append(f"task {task} has {name} {kept}, but it is {true}")
     recount(db, [row[0] for row in wrong])
     misheld = db.rows(SQL.misheld)
-    said += [f"task {task} is {'not ' * (1 - held)}held back, wrongly" for task, held in misheld]
+    for task, held in misheld:
+        how = "held back, but nothing holds it" if held else "free, but something above it waits"
+        said.append(f"task {task} is {how}")
     db.execute(SQL.flip_held, {"ids": as_json([row[0] for row in misheld])})
     return said

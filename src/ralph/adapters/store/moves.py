@@ -57,7 +57,6 @@ class MovesPart(JournalPart):
                 stack.append(follow_ups(view, before, after, fail_fast=fail_fast))
 
     def _write(self, before: Task, after: Task, transition: Transition) -> bool:
-        settled = after.status is Status.DONE or after.status is Status.FAILED
         self.db.execute(
             SQL.move,
             (
@@ -68,12 +67,19 @@ class MovesPart(JournalPart):
                 after.claimed_by,
                 after.reason,
                 after.verification_status,
-                settled or isinstance(transition, Reset),
+                after.status is Status.DONE,
                 after.updated_at,
                 after.id,
             ),
         )
+        if isinstance(transition, Reset):
+            # Back to the beginning: what an earlier session claimed is not judged any more.
+            self.settle_sessions(after.id)
         return counters.moved(self.db, before, after)
+
+    def settle_sessions(self, task: TaskId, verdict: str = "") -> None:
+        """Leave the last mark, and what was decided, on every open session of a task."""
+        self.db.execute(SQL.settle_sessions, (verdict, task))
 
     def graph_changed(self) -> None:
         """Say that the critical path has to be worked out again."""

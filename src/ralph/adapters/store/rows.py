@@ -104,6 +104,7 @@ def session_of(row: Row) -> Session:
         gates=msgspec.json.decode(row[15], type=tuple[GateResult, ...]),
         commits=msgspec.json.decode(row[16], type=tuple[str, ...]),
         duration_s=row[17],
+        verdict=row[18],
     )
 
 
@@ -141,4 +142,5 @@ def row_of(session: Session) -> dict[str, Any]:
         "gates": as_json(session.gates),
         "commits": as_json(session.commits),
         "duration_s": session.duration_s,
+        "verdict": session.verdict,
     }

@@ -12,6 +12,7 @@ them; of a submodule only its commit is seen.
 
 import os
 
+from ralph.adapters.workspace.carry import Carry
 from ralph.adapters.workspace.git import Git, find_top
 from ralph.adapters.workspace.index import Scratch, absent, index_lock, replace_index, scratch
 from ralph.adapters.workspace.objects import Difference, Objects
@@ -64,6 +65,9 @@ class InPlace:
             left = tuple(path for path in files if path in uncommitted)
         commits = self._objects.commits(since.head, now.head)
         return Changes(commits=commits, files=files, left=left)
+
+    def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
+        return Carry(self._git, self._objects).over(base, since, now)
 
     def commit(
         self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]

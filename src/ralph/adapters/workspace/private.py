@@ -80,6 +80,9 @@ class PrivateCheckout:
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         return self._inside.changes(since, now)
 
+    def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
+        return self._inside.carry_over(base, since, now)
+
     def commit(
         self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
     ) -> Committed:

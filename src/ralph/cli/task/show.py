@@ -33,7 +33,7 @@ def run(args: Namespace) -> int:
         feature = store.feature(task.feature_id) if task.feature_id else None
         parent = store.find(task.parent_id) if task.parent_id else None
     if args.json:
-        from ralph.cli.as_json import show, task_object
+        from ralph.cli.as_json import session_object, show, task_object
 
         show(
             task_object(task, [blocker.id for blocker in blockers])
@@ -41,7 +41,7 @@ def run(args: Namespace) -> int:
                 "feature": feature.name if feature else None,
                 "dependents": [dependent.id for dependent in dependents],
                 "children": [child.id for child in children],
-                "attempts": sessions,
+                "attempts": [session_object(one) for one in sessions],
                 "log": entries,
             }
         )

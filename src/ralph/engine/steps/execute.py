@@ -15,6 +15,7 @@ from ralph.core.snapshot import Changes, Snapshot
 from ralph.engine.kit import Kit
 from ralph.engine.steps.compose import paths
 from ralph.engine.watch import Watch
+from ralph.engine.work import mind_theirs
 from ralph.ports.agent import Brief
 from ralph.ports.executor import Command
 from ralph.ports.store import Claim, Mark, Session
@@ -58,6 +59,8 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     )
     kit.store.end_session(ended, _told(ended, changes.files, exit_.swept))
     kit.publish()
+    if ended.before and ended.after:
+        mind_theirs(kit, claim.task.id, ended.before, ended.after, changes.files)
     return kit.store.session(claim.task.id, claim.attempt) or ended
 
 
@@ -117,7 +120,7 @@ def _stream(kit: Kit) -> contextlib.AbstractContextManager[IO[bytes] | None]:
     path = paths(kit) + ".jsonl"
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        # Unbuffered: screens follow it, and on a full disk a buffer would only fail when it is closed.
+        # Unbuffered: screens follow it, and on a full disk a buffer would fail when it is closed.
         return open(path, "wb", buffering=0)
     except OSError:
         return contextlib.nullcontext()

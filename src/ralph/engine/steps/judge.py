@@ -1,12 +1,12 @@
 """Step 4: decide whether the work counts."""
 
 from ralph.core.events import GatesWeighed
-from ralph.core.gates import weigh
+from ralph.core.gates import Evidence, weigh
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Task
 from ralph.core.transitions import Accepted, Blocked
-from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates
+from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates, on_history
 from ralph.engine.control import SKIPPED
 from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
@@ -26,7 +26,8 @@ def judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verd
     if task.id in kit.skipped:
         kit.skipped.discard(task.id)
         verdict = SKIP
-    if isinstance(verdict.transition, Accepted):
+    if isinstance(verdict.transition, Accepted) and (session.after is None or session.after.dirty):
+        # A commit comes next; after a crash in the middle of it, it must be finished.
         kit.store.mark_session(session.id, Mark.ACCEPTED)
     return verdict
 
@@ -40,9 +41,17 @@ def _judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Ver
     return (
         on_ending(ending)
         or on_claim(task, read_sigils(ending.message), session.told)
+        or on_history(_lost(kit, session, base))
         or on_change(task, _has_changed(kit, session, base))
-        or _gates(kit, task, session)
+        or _gates(kit, task, session, base)
     )
+
+
+def _lost(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
+    """Commits that the task began with and that its branch no longer has."""
+    if base is None or session.after is None or base.head == session.after.head:
+        return ()
+    return kit.workspace.changes(session.after, base).commits
 
 
 def _has_changed(kit: Kit, session: Session, base: Snapshot | None) -> bool:
@@ -52,7 +61,9 @@ def _has_changed(kit: Kit, session: Session, base: Snapshot | None) -> bool:
     return any(path not in kit.kept for path in work(changes, kit.workspace.prefix))
 
 
-def _gates(kit: Kit, task: Task, session: Session) -> Verdict:
+def _gates(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
+    if not kit.settings.gates:
+        return on_gates(Evidence.NO_GATES, None)
     results = session.gates
     if session.mark is Mark.ENDED:
         results = run_gates(kit, task.id)
@@ -62,4 +73,15 @@ def _gates(kit: Kit, task: Task, session: Session) -> Verdict:
     verdict = on_gates(evidence, decisive)
     if isinstance(verdict.transition, Accepted):
         remember(kit, results)
+    else:
+        kit.kept |= _dropped(kit, session, base)
     return verdict
+
+
+def _dropped(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:
+    """Reports and caches that the gates have left: nobody's work, so the retry must not commit
+    them. What they changed in the task's own files is another matter: formatters do that."""
+    if base is None or session.after is None:
+        return frozenset()
+    own = {*session.after.dirty, *kit.workspace.changes(base, session.after).files}
+    return frozenset(kit.take_snapshot().dirty) - own

@@ -8,8 +8,8 @@ from ralph.core.task import Status, Task
 from ralph.core.transitions import Accepted, Struck
 from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit, Unfinished
-from ralph.engine.work import commit_work, set_aside
-from ralph.ports.store import Claim, Mark, Session
+from ralph.engine.work import bring_back, commit_work, set_aside
+from ralph.ports.store import Claim, Session
 
 
 def settle(
@@ -20,6 +20,7 @@ def settle(
     for warning in verdict.warnings:
         kit.warn(warning, task.id)
     if isinstance(verdict.transition, Accepted) and base and session.after:
+        bring_back(kit, task.id, base, session.after)
         commit_work(kit, task, base, session.after)
     try:
         after = kit.store.settle(
@@ -31,19 +32,21 @@ def settle(
         )
     except ClaimLost as lost:
         kit.warn(f"{lost}; its work is kept aside", task.id)
-        kit.store.mark_session(session.id, Mark.SETTLED)
         if base is not None:
             set_aside(kit, task.id, claim.attempt, base)
         return Progress(reason="the claim was lost")
     kit.publish()
     if base is not None:
-        _tidy(kit, after, session, base)
+        _tidy(kit, after, session, verdict, base)
     return _progress(after, verdict, session)
 
 
-def _tidy(kit: Kit, task: Task, session: Session, base: Snapshot) -> None:
+def _tidy(kit: Kit, task: Task, session: Session, verdict: Verdict, base: Snapshot) -> None:
     """Rejected work stays for the retry to mend; work of a task that is over does not."""
-    if task.status in (Status.FAILED, Status.BLOCKED):
+    if isinstance(verdict.transition, Accepted):
+        # It counts, also where the session has split its task up and that goes on below.
+        kit.store.forget_base(task.id)
+    elif task.status in (Status.FAILED, Status.BLOCKED):
         set_aside(kit, task.id, session.attempt, base)
     elif task.status is Status.PENDING:
         kit.unfinished = Unfinished(task=task.id, attempt=session.attempt, base=base)

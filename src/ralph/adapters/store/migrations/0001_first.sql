@@ -133,7 +133,8 @@ CREATE TABLE sessions (
     told       TEXT,
     gates      TEXT NOT NULL DEFAULT '[]',
     commits    TEXT NOT NULL DEFAULT '[]',
-    duration_s REAL NOT NULL DEFAULT 0
+    duration_s REAL NOT NULL DEFAULT 0,
+    verdict    TEXT NOT NULL DEFAULT '' -- what was decided about it, for people
 );
 
 CREATE INDEX sessions_task ON sessions (task_id);

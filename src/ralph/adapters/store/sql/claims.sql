@@ -82,17 +82,17 @@ t.id, title, description, status, parent_id, feature_id, task_type, priority, re
 max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
 created_at, updated_at
 
--- name: settle_sessions
--- With a task all its sessions are settled: one that was judged late is of an earlier attempt.
-UPDATE sessions SET mark = 'settled' WHERE task_id = ? AND mark <> 'settled'
-
 -- name: base
 -- The checkout as it was when the task was first claimed.
 SELECT base FROM tasks WHERE id = :id
 
 -- name: remember_base
--- The same, to be kept until the task is settled.
+-- The same, to be kept until the task is done or its work is taken out of the checkout.
 UPDATE tasks SET base = :base WHERE id = :id AND base IS NULL
+
+-- name: move_base
+-- Others have changed the checkout meanwhile.
+UPDATE tasks SET base = :base WHERE id = :id AND base IS NOT NULL
 
 -- name: forget_base
 -- Its work was taken out of the checkout.

@@ -1,14 +1,20 @@
 -- What keeps readiness: unmet, children, open_children, failed_children, held. Nothing else
 -- changes these columns.
 
--- name: parent_of
--- The family of a task grows, shrinks, or one of its members is settled or reopened.
+-- name: child_moved
+-- One of a task's children is settled or reopened.
+UPDATE tasks SET open_children = open_children + ?, failed_children = failed_children + ?
+WHERE id = ?
+RETURNING open_children, failed_children
+
+-- name: family_changed
+-- A task's children become more or fewer. Apart from the one above: `children` decides on
+-- readiness, so touching it touches all indexes on ready tasks.
 UPDATE tasks
 SET children = children + ?,
     open_children = open_children + ?,
     failed_children = failed_children + ?
 WHERE id = ?
-RETURNING open_children, failed_children
 
 -- name: dependents_of
 -- A blocker is done, or no longer: those that wait for it count again.

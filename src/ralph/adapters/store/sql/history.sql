@@ -34,10 +34,11 @@ ORDER BY runs.rowid
 -- A session as it is now.
 INSERT INTO sessions (
     id, task_id, attempt, run_id, worker, agent, model, log, started_at, ended_at, mark, before,
-    after, ending, told, gates, commits, duration_s
+    after, ending, told, gates, commits, duration_s, verdict
 ) VALUES (
     :id, :task_id, :attempt, :run_id, :worker, :agent, :model, :log, :started_at, :ended_at,
-    :mark, :before, :after, :ending, :told, :gates, :commits, :duration_s
+    :mark, :before, :after, :ending, :told, :gates, :commits, :duration_s,
+    :verdict
 )
 ON CONFLICT (id) DO UPDATE SET
     run_id = excluded.run_id, worker = excluded.worker, agent = excluded.agent,
@@ -58,7 +59,7 @@ UPDATE sessions SET told = :told WHERE id = :id
 -- name: session_columns
 -- In the order in which `rows.session_of` reads them.
 id, task_id, attempt, run_id, worker, agent, model, log, started_at, ended_at, mark, before,
-after, ending, told, gates, commits, duration_s
+after, ending, told, gates, commits, duration_s, verdict
 
 -- name: session
 -- The session of one attempt.

@@ -18,6 +18,10 @@ SELECT id FROM below JOIN tasks ON id = task ORDER BY depth, {by_priority}
 -- Whether a task is a parent, and whether it remembers a checkout.
 SELECT children > 0, base IS NOT NULL FROM tasks WHERE id = :id
 
+-- name: settle_sessions
+-- With a task all its sessions are settled: one that was judged late is of an earlier attempt.
+UPDATE sessions SET mark = 'settled', verdict = ? WHERE task_id = ? AND mark <> 'settled'
+
 -- name: graph_changed
 -- The critical path has to be worked out again.
 UPDATE meta SET value = value + 1 WHERE key = 'graph_version'

@@ -1,0 +1,84 @@
+"""Agents that clean up too well: what they remove of Ralph's comes back."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.stage import CLAIM, Stage, ended, refused, warnings
+
+HARM = [
+    "rm -rf .ralph",
+    "git clean -fdxq",
+    "git clean -fdxq; git checkout -q -- .",
+    "rm -f .ralph/progress.db",
+    "rm -f .ralph/progress.db .ralph/progress.db-wal .ralph/progress.db-shm",
+    "rm -rf .ralph; mkdir .ralph",
+    "rm -rf .ralph/runs",
+    "mv .ralph ../moved",
+]
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_the_run_goes_on_and_the_data_is_back(project: Project, harm: str) -> None:
+    project.agent(f"{harm}; {DONE}; echo and a log")
+    tasks = [project.add("first"), project.add("second")]
+    events = project.events()
+    assert [project.status(task) for task in tasks] == ["done", "done"]
+    assert project.commits()[:2] == ["second", "first"]
+    if harm != "rm -rf .ralph/runs":
+        assert "the database was removed" in warnings(events)
+    assert project.ralph("doctor", code=None)
+    shown = project.ralph("logs", tasks[1])
+    assert "and a log" in shown
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_while_it_is_removed_a_second_run_is_still_refused(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(f"rm -rf .ralph; {stage.agent()}")
+    task = project.add("x")
+    run = project.start("run")
+    stage.enter()
+    wait_for((project.path / ".ralph" / "progress.db").exists, "the database is back")
+    refused(project.try_ralph("run"), 75, "another run is at work", "hint: ")
+    stage.go()
+    ended(run)
+    assert project.status(task) == "done"
+
+
+def test_a_task_added_after_the_removal_is_not_lost(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(f"rm -rf .ralph; {stage.agent()}")
+    first = project.add("first")
+    run = project.start("run", "--json")
+    stage.enter()
+    wait_for((project.path / ".ralph" / "progress.db").exists, "the database is back")
+    second = project.add("second")
+    stage.go()
+    events = [json.loads(line) for line in ended(run).splitlines()]
+    assert [project.status(task) for task in (first, second)] == ["done", "done"]
+    assert [event["seq"] for event in events] == sorted({event["seq"] for event in events})
+
+
+def test_a_gate_that_removes_everything(project: Project) -> None:
+    project.agent(DONE, gates='clean = "git clean -fdxq && test -e README.md"')
+    task = project.add("x")
+    project.ralph("run")
+    assert project.status(task) == "done"
+
+
+def test_removed_between_two_runs_is_a_new_beginning(project: Project) -> None:
+    project.agent(DONE)
+    project.add("x")
+    shutil.rmtree(project.path / ".ralph")
+    project.ralph("run", code=3)
+
+
+def test_the_checkout_itself_is_removed(project: Project) -> None:
+    project.agent(f'cd /; rm -rf "$OLDPWD"; {CLAIM}')
+    project.add("x")
+    done = project.try_ralph("run")
+    assert "Traceback" not in done.stdout + done.stderr
+    assert done.returncode in (66, 73), done.stderr
