@@ -13,11 +13,9 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    Bundle,
     RuleBasedStateMachine,
     initialize,
     invariant,
-    multiple,
     rule,
 )
 from msgspec.structs import replace
@@ -71,11 +69,15 @@ def timeless(task: Task) -> Task:
 
 
 SHAPES = st.lists(
-    st.tuples(st.integers(0, 7), st.frozensets(st.integers(0, 7), max_size=2)),
-    min_size=8,
-    max_size=8,
+    st.tuples(st.integers(0, 5), st.frozensets(st.integers(0, 5), max_size=1)),
+    min_size=6,
+    max_size=6,
 )
 """For each task a number that chooses its parent, and its blockers."""
+PLACES = st.integers(0, 9) | st.sampled_from(
+    ["same", "same", "parent", "child", "sibling", "blocker", "dependent", "nowhere"]
+)
+"""Where to look for a task: by number, or near the last one. Trouble is local."""
 DEEDS = ["done", "failed", "failed", "reset", "retry", "retry", "retry", "delete"]
 WHICH = st.sampled_from([0, 0, 0, 1, 1, 2, 3])
 """Which claim, counted from the newest: the dead may come back and try."""
@@ -83,8 +85,6 @@ WHICH = st.sampled_from([0, 0, 0, 1, 1, 2, 3])
 
 class Promises(RuleBasedStateMachine):
     """Everything that people, workers and accidents can do to a graph."""
-
-    tasks = Bundle("tasks")
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,6 +100,7 @@ class Promises(RuleBasedStateMachine):
         """A person has just done something, so that what was settled may be open again."""
         self.fail_fast = False
         self.seen: dict[int, list[Task]] = {}
+        self.last = TaskId("t-000")
 
     def teardown(self) -> None:
         try:
@@ -145,10 +146,30 @@ class Promises(RuleBasedStateMachine):
             self.seen[id(store)] = store.tasks(Filter())
         return self.seen[id(store)]
 
-    @initialize(target=tasks, shape=SHAPES, fail_fast=st.booleans())
+    def at(self, place: int | str) -> TaskId:
+        """The task at a place; any other name is nobody's."""
+        known = {task.id: task for task in self.stored(self.model)}
+        here = known.get(self.last)
+        near: list[TaskId] = []
+        if isinstance(place, int):
+            near = sorted(known)[place % max(len(known), 1) :]
+        elif here is not None:
+            siblings = [one.id for one in known.values() if one.parent_id == here.parent_id]
+            near = {
+                "same": [here.id],
+                "parent": [here.parent_id] if here.parent_id else [],
+                "child": [task.id for task in self.model.children(here.id)],
+                "sibling": [one for one in siblings if one != here.id],
+                "blocker": [task.id for task in self.model.blockers(here.id)],
+                "dependent": [task.id for task in self.model.dependents(here.id)],
+            }.get(place, [])
+        self.last = near[0] if near else TaskId("t-nobody")
+        return self.last
+
+    @initialize(shape=SHAPES, fail_fast=st.booleans())
     def somebody_comes_to_work(
         self, shape: list[tuple[int, frozenset[int]]], *, fail_fast: bool
-    ) -> Any:
+    ) -> None:
         """Begin with a few tasks: from nothing, most stories would end before they are one."""
         self.fail_fast = fail_fast
         self.both(lambda store: begin(store) and None)
@@ -169,50 +190,52 @@ class Promises(RuleBasedStateMachine):
                 # Some are refused, since they would close a circle; then by both.
                 self.both(lambda store, n=number, o=one: store.link(names[o], names[n]))
         self.made = len(shape)
-        return multiple(*names)
 
     # The graph
 
     @rule(
-        target=tasks,
-        parent=st.none() | tasks,
-        blockers=st.lists(tasks, max_size=2, unique=True),
+        under=st.none() | PLACES,
+        after=st.lists(PLACES, max_size=2),
         priority=st.integers(0, 2),
         max_retries=st.integers(0, 1),
         status=st.sampled_from([Status.PENDING] * 12 + list(Status)),
     )
     def add(
         self,
-        parent: TaskId | None,
-        blockers: list[TaskId],
+        under: int | str | None,
+        after: list[int | str],
         priority: int,
         max_retries: int,
         status: Status,
-    ) -> Any:
+    ) -> None:
+        blockers = {self.at(place) for place in after}
+        parent = None if under is None else self.at(under)
         self.made += 1
         draft = Draft(
             title=f"task {self.made}",
             id=TaskId(f"t-{self.made:03}"),
             parent_id=parent,
-            blocked_by=tuple(blockers),
+            blocked_by=tuple(sorted(blockers)),
             priority=priority,
             max_retries=max_retries,
             status=status,
         )
         self.by_hand = True
-        added, _ = self.both(lambda store: store.add_task(draft))
-        return added.id if added else multiple()
+        self.both(lambda store: store.add_task(draft))
 
-    @rule(blocker=tasks, blocked=tasks, cut=st.booleans())
-    def rewire(self, blocker: TaskId, blocked: TaskId, *, cut: bool) -> None:
+    @rule(first=PLACES, then=PLACES, cut=st.booleans())
+    def rewire(self, first: int | str, then: int | str, *, cut: bool) -> None:
+        blocker, blocked = self.at(first), self.at(then)
         self.by_hand = True
         if cut:
             self.both(lambda store: store.unlink(blocker, blocked))
         else:
             self.both(lambda store: store.link(blocker, blocked))
 
-    @rule(task=tasks, parent=st.none() | tasks)
-    def move(self, task: TaskId, parent: TaskId | None) -> None:
+    @rule(place=PLACES, under=st.none() | PLACES)
+    def move(self, place: int | str, under: int | str | None) -> None:
+        task = self.at(place)
+        parent = None if under is None else self.at(under)
         self.by_hand = True
         self.both(lambda store: store.edit_task(task, Edit(parent_id=parent)))
 
@@ -220,10 +243,11 @@ class Promises(RuleBasedStateMachine):
 
     @rule(
         worker=WORKERS,
-        within=st.just(ALL) | st.builds(Subtree, tasks),
+        below=st.none() | PLACES,
         schedule=st.sampled_from(Schedule),
     )
-    def claim(self, worker: WorkerId, within: Everything | Subtree, schedule: Schedule) -> None:
+    def claim(self, worker: WorkerId, below: int | str | None, schedule: Schedule) -> None:
+        within = ALL if below is None else Subtree(self.at(below))
         if schedule is Schedule.CRITICAL_PATH:
             self.both(lambda store: store.rank_chains())
         promised, _ = self.both(lambda store: store.next_ready(within, schedule))
@@ -233,6 +257,7 @@ class Promises(RuleBasedStateMachine):
             assert taken[0].task.id == promised.id
             self._assert_nothing_was_open_before(taken[0].task)
             self.claims.append(taken)
+            self.last = promised.id
 
     def _assert_nothing_was_open_before(self, task: Task | None) -> None:
         assert task is not None
@@ -256,8 +281,10 @@ class Promises(RuleBasedStateMachine):
 
     @rule(worker=WORKERS, transition=SETTLEMENTS)
     def work(self, worker: WorkerId, transition: Transition) -> None:
-        self.claim(worker, ALL, Schedule.PRIORITY)
-        self.settle(0, transition)
+        before = len(self.claims)
+        self.claim(worker, None, Schedule.PRIORITY)
+        if len(self.claims) > before:
+            self.settle(0, transition)
 
     @rule(worker=WORKERS)
     def do_well(self, worker: WorkerId) -> None:
@@ -267,13 +294,12 @@ class Promises(RuleBasedStateMachine):
     def fail(self, worker: WorkerId) -> None:
         self.work(worker, GaveUp("impossible"))
 
-    @rule(target=tasks, which=WHICH)
-    def split_up(self, which: int) -> Any:
+    @rule(which=WHICH)
+    def split_up(self, which: int) -> None:
         """A session adds tasks below its own."""
-        if which >= len(self.claims):
-            return multiple()
-        task = self.claims[-1 - which][0].task.id
-        return self.add(task, [], priority=0, max_retries=0, status=Status.PENDING)
+        if which < len(self.claims):
+            self.last = self.claims[-1 - which][0].task.id
+            self.add("same", [], priority=0, max_retries=0, status=Status.PENDING)
 
     @rule(which=WHICH)
     def begin_session(self, which: int) -> None:
@@ -302,15 +328,17 @@ class Promises(RuleBasedStateMachine):
 
     # People
 
-    @rule(task=tasks, back=st.booleans())
-    def hold(self, task: TaskId, *, back: bool) -> None:
+    @rule(place=PLACES, back=st.booleans())
+    def hold(self, place: int | str, *, back: bool) -> None:
+        task = self.at(place)
         step = Blocked("ask Ada") if back else Unblocked()
         held, _ = self.both(lambda store: store.apply(task, [step]))
         # Blocking asks for an open task; unblocking for a blocked one.
         assert held is None or held.status is not Status.IN_PROGRESS
 
-    @rule(task=tasks, deed=st.sampled_from(DEEDS))
-    def force(self, task: TaskId, deed: str) -> None:
+    @rule(place=PLACES, deed=st.sampled_from(DEEDS))
+    def force(self, place: int | str, deed: str) -> None:
+        task = self.at(place)
         known = {one.id: one for one in self.stored(self.model)}
         self.by_hand = True
         match deed:
@@ -401,7 +429,7 @@ class Promises(RuleBasedStateMachine):
 TestPromises = Promises.TestCase
 TestPromises.settings = settings(
     settings.get_profile("ralph"),
-    max_examples=int(os.environ.get("RALPH_TEST_EXAMPLES", "150")),
-    stateful_step_count=40,
+    max_examples=int(os.environ.get("RALPH_TEST_EXAMPLES", "250")),
+    stateful_step_count=20,
     suppress_health_check=list(HealthCheck),
 )

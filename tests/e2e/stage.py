@@ -1,5 +1,6 @@
 """What tests of faults share: agents that wait for their cue, errors as a person sees them."""
 
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,9 +64,14 @@ def fed(project: Project, text: str, *args: str) -> str:
     return done.stdout.strip()
 
 
-def lines(path: Path) -> list[str]:
+def path() -> str:
+    """A PATH on which sessions find `ralph`."""
+    return os.path.dirname(RALPH) + os.pathsep + os.environ["PATH"]
+
+
+def lines(file: Path) -> list[str]:
     """What agents wrote down, outside of the checkout."""
-    return path.read_text().splitlines() if path.exists() else []
+    return file.read_text().splitlines() if file.exists() else []
 
 
 def warnings(events: Sequence[dict[str, object]]) -> str:

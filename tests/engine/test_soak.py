@@ -210,14 +210,18 @@ class Life(World):
             "blocks": lambda one: self.store.apply(one, [Blocked("not now")]),
             "unblocks": lambda one: self.store.apply(one, [Unblocked()]),
         }
-        below = {one.id for one in self.store.subtree(task)}
+        family = {one.id for one in self.store.subtree(task)}
+        above = self.store.find(task)
+        while above.parent_id is not None:
+            above = self.store.find(above.parent_id)
+            family.add(above.id)
         try:
             does.get(deed, lambda _: None)(task)
         except RalphError:
             return
         if deed in ("finishes", "deletes"):
-            # What its sessions have left in the checkout is a person's now.
-            self.by_hand |= below
+            # With it a parent may be done. What their sessions have left is a person's now.
+            self.by_hand |= family
 
     # What must hold
 

@@ -355,7 +355,7 @@ class SettlingContract(Contract):
         settle(store, taken)
         session = store.session(a, 1)
         assert session is not None
-        assert session.mark is Mark.SETTLED
+        assert (session.mark, session.verdict) == (Mark.SETTLED, "a word about it")
 
     def test_a_postponed_session_waits_for_its_judge(self, store: Store) -> None:
         begin(store)

@@ -135,7 +135,8 @@ class FakeWorkspace:
         self.files: dict[str, str] = {}
         self.history = [FakeCommit(name="c0", message="c0", files={})]
         self.saved: dict[str, dict[str, str]] = {}
-        self._made = 0
+        self._made = {"c0": self.history}
+        """Every commit that ever was, each with those before it: git forgets none."""
         self._trees: dict[str, dict[str, str]] = {}
 
     @property
@@ -161,13 +162,12 @@ class FakeWorkspace:
         return self._commit(message, self.files, names)
 
     def _commit(self, message: str, files: dict[str, str], names: Iterable[str]) -> str:
-        self._made += 1
         made = FakeCommit(
-            name=f"c{self._made}",
+            name=f"c{len(self._made)}",
             message=message,
             files=_patched(self.head, files, names),
         )
-        self.history.append(made)
+        self.history = self._made[made.name] = [*self.history, made]
         return made.name
 
     def snapshot(self) -> Snapshot:
@@ -183,16 +183,14 @@ class FakeWorkspace:
     def _tree(self, snapshot: Snapshot) -> dict[str, str]:
         return self._trees[snapshot.tree or snapshot.head]
 
-    def _since(self, head: str) -> int:
-        return [commit.name for commit in self.history].index(head) + 1
-
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         """Commits by name, files by content."""
         files = _differing(self._tree(since), self._tree(now))
         return Changes(
             commits=tuple(
                 commit.name
-                for commit in self.history[self._since(since.head) : self._since(now.head)]
+                for commit in self._made[now.head]
+                if commit not in self._made[since.head]
             ),
             files=files,
             left=tuple(name for name in files if name in now.dirty),
@@ -200,8 +198,8 @@ class FakeWorkspace:
 
     def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
         """File by file; what they committed stays, and what the session committed below it."""
-        old = self.history[self._since(base.head) - 1]
-        head = old if since.head == now.head else self.history[self._since(now.head) - 1]
+        old = self._made[base.head][-1]
+        head = old if since.head == now.head else self._made[now.head][-1]
         begun = _patched(self._tree(base), head.files, _differing(old.files, head.files))
         theirs = _differing(self._tree(since), self._tree(now))
         files = _patched(begun, self._tree(now), theirs)
@@ -229,7 +227,7 @@ class FakeWorkspace:
     def restore(self, to: Snapshot) -> None:
         """Files and commits as they were."""
         self.files = dict(self._tree(to))
-        self.history = self.history[: self._since(to.head)]
+        self.history = self._made[to.head]
 
     def close(self) -> None:
         """Nothing to give up."""

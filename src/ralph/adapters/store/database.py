@@ -36,7 +36,7 @@ class Database:
         self._relaxed = relaxed
         self._timeout_s = timeout_s
         self._connection = self._opened()
-        self._inode = _inode(self.path)
+        self._remember_files()
 
     # Opening and closing
 
@@ -187,32 +187,60 @@ class Database:
         """Write the database again if its file is gone. True if that was needed.
 
         The file lives on, without a name, as long as somebody has it open. If there is another
-        file by now, a colleague was quicker, or a person began anew: then that one counts.
+        file by now, a colleague was quicker, or a person began anew: then that one counts, unless
+        nothing is in it, since merely to look makes such a file.
         """
-        if _inode(self.path) == self._inode:
+        if _inode(self.path) == self._inode and not self._has_lost_log:
             return False
-        if _inode(self.path) is None:
-            self._write_copy()
-        # Closed before the new one is opened: they would share the names of their WAL files.
-        self._connection.close()
-        self._connection = self._opened()
-        self._inode = _inode(self.path)
+        is_old = _inode(self.path) == self._inode
+        # Whoever removes folders may not have finished yet: until the new file is open, our data
+        # must be where nobody finds it, and it may take more than one try.
+        kept = sqlite3.connect("")
+        try:
+            self._connection.backup(kept)
+            deadline = time.monotonic() + self._timeout_s
+            while not self._put_back(kept, is_old=is_old):
+                if time.monotonic() > deadline:
+                    raise CannotWrite(f"database {self.path} was removed and cannot be put back")
+                time.sleep(0.01)
+        finally:
+            kept.close()
+        self._remember_files()
         return True
 
-    def _write_copy(self) -> None:
-        partial = f"{self.path}.restored-{os.getpid()}"
+    @property
+    def _has_lost_log(self) -> bool:
+        """Is only its newest part gone? Then others do not see that part, and write over it."""
+        return self._wal is not None and _inode(f"{self.path}-wal") != self._wal
+
+    def _put_back(self, kept: sqlite3.Connection, *, is_old: bool) -> bool:
         try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            copy = sqlite3.connect(partial)
-            try:
-                self._connection.backup(copy)
-            finally:
-                copy.close()
-            _put_in_place(partial, self.path)
-        except sqlite3.Error as error:
-            raise explained(error, self.path) or error from error
-        except OSError as error:
-            raise CannotWrite(f"{self.path} cannot be restored: {error.strerror}") from error
+            if _inode(self.path) is None:
+                _write_copy(kept, self.path)
+            # Closed before the new one is opened: they would share the names of their WAL files.
+            self._connection.close()
+            self._connection = self._opened()
+            if is_old or self.value("SELECT NOT EXISTS (SELECT 1 FROM events)"):
+                kept.backup(self._connection)
+        except (sqlite3.Error, OSError, CannotWrite):
+            return False
+        return True
+
+    def _remember_files(self) -> None:
+        """Take note of what to look for when somebody cleans up."""
+        self._inode = _inode(self.path)
+        self._wal = _inode(f"{self.path}-wal")
+
+
+def _write_copy(kept: sqlite3.Connection, path: str) -> None:
+    partial = f"{path}.restored-{os.getpid()}"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    copy = sqlite3.connect(partial)
+    try:
+        kept.backup(copy)
+    finally:
+        copy.close()
+    _put_in_place(partial, path)
 
 
 def _inode(path: str) -> tuple[int, int] | None:
