@@ -111,7 +111,7 @@ def assemble(
         store = open_store(project)
         stack.callback(store.close)
         settings = _settings(project, find_target(store, target), clock)
-        stack.enter_context(CheckoutLock(project.state, settings.run_id))
+        stack.enter_context(CheckoutLock(workspace.git_dir, settings.run_id))
         signals = stack.enter_context(Signals(executor))
         door = SocketDoor(store, executor)
         stack.callback(door.close)
@@ -157,7 +157,7 @@ def _settings(project: Project, target: "Target", clock: "Clock") -> "Settings":
     from ralph.ports.executor import Timeouts
 
     config = project.loaded.config
-    env, _ = inherited(os.environ, config.agent.pass_env)
+    env, dropped = inherited(os.environ, config.agent.pass_env)
     tag = strftime("%Y%m%d-%H%M%S", localtime(clock.now()))
     by_path = config.execution.schedule == "critical-path"
     return Settings(
@@ -166,6 +166,7 @@ def _settings(project: Project, target: "Target", clock: "Clock") -> "Settings":
         owner=this_process(),
         runs_dir=project.runs_dir,
         env=env,
+        dropped=dropped,
         target=target,
         schedule=Schedule.CRITICAL_PATH if by_path else Schedule.PRIORITY,
         gates=honest_gates(project),

@@ -1,9 +1,11 @@
 """What tests of faults share: agents that wait for their cue, errors as a person sees them."""
 
+import json
 import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.e2e.conftest import DONE, RALPH, Project, wait_for
 
@@ -32,9 +34,23 @@ class Stage:
         self.cue.touch()
 
 
+def until(process: subprocess.Popen[str], event: str) -> dict[str, Any]:
+    """Read the events of `run --json` up to one of that name."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        told: dict[str, Any] = json.loads(line)
+        if told["event"] == event:
+            return told
+    raise AssertionError(f"it never happened: {event}")
+
+
 def ended(process: subprocess.Popen[str], code: int = 0) -> str:
-    """Wait for a command's end and return what it printed."""
-    out, err = process.communicate(timeout=90)
+    """Wait for a command's end and return what it printed, less what was read before."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    # Not `communicate`, which forgets what `until` has left in the buffer.
+    out, err = process.stdout.read(), process.stderr.read()
+    process.wait(timeout=90)
     assert process.returncode == code, f"{process.returncode}\n{out}\n{err}"
     assert "Traceback" not in out + err
     return out

@@ -62,6 +62,17 @@ def test_a_task_added_after_the_removal_is_not_lost(project: Project) -> None:
     assert [event["seq"] for event in events] == sorted({event["seq"] for event in events})
 
 
+@pytest.mark.parametrize(
+    ("last_words", "code"), [(":", 6), ("printf '<promise>FAILURE</promise>'", 1), ("exit 127", 69)]
+)
+def test_the_last_deed_of_a_run_loses_nothing(project: Project, last_words: str, code: int) -> None:
+    project.agent(f"rm -rf .ralph; {last_words}")
+    task = project.add("kept")
+    project.ralph("run", code=code)
+    assert project.status(task) == "pending"
+    assert "last run" in project.ralph("status")
+
+
 def test_a_gate_that_removes_everything(project: Project) -> None:
     project.agent(DONE, gates='clean = "rm -rf .ralph && test -e README.md"')
     tasks = [project.add(f"task {number}") for number in range(3)]

@@ -309,7 +309,7 @@ RUNS = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=1500,
+    max_examples=300,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.generate, Phase.shrink],

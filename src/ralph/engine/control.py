@@ -2,7 +2,7 @@
 
 from ralph.core.ending import Stop
 from ralph.core.errors import RalphError
-from ralph.core.events import ControlSent, RunPaused, RunResumed
+from ralph.core.events import RunPaused, RunResumed
 from ralph.core.ids import TaskId
 from ralph.core.transitions import Blocked
 from ralph.engine.kit import Kit
@@ -15,7 +15,6 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
     """Take what was asked since the last look. A reason means: end the session at once."""
     stop: Stop | None = None
     for control in kit.store.take_controls(kit.settings.run_id):
-        kit.record(ControlSent(word=control.word, task_id=control.task_id))
         match control.word:
             case Word.PAUSE:
                 kit.paused = True

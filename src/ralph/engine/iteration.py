@@ -60,9 +60,11 @@ def _resume(kit: Kit, claim: Claim) -> Session | None:
         # What it began with is the state of another checkout, and says nothing about this one.
         kit.store.forget_base(claim.task.id)
     session = unjudged(kit, claim.task.id)
-    if session is not None:
-        kit.warn(f"going on with {claim.task.id} where its last session ended", claim.task.id)
-    return session
+    if session is None:
+        return None
+    kit.warn(f"going on with {claim.task.id} where its last session ended", claim.task.id)
+    # What others have done since is on both sides of the comparison: see `recovery`.
+    return replace(session, after=kit.take_snapshot())
 
 
 def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Iterated:

@@ -32,6 +32,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Logs, briefs and streams, one set for each iteration."""
     env: Mapping[str, str]
     """What sessions and gates inherit."""
+    dropped: tuple[str, ...] = ()
+    """Likely secrets that they do not."""
     target: Target = Everything()
     schedule: Schedule = Schedule.PRIORITY
     gates: tuple[Gate, ...] = ()

@@ -72,6 +72,9 @@ class Loop:
         kit.publish()
         if s.sandbox == "none":
             kit.warn("there is no sandbox: sessions can write wherever you can")
+        if s.dropped:
+            names = ", ".join(s.dropped)
+            kit.warn(f"sessions do not get {names}; [agent] pass_env would pass them on")
 
     def until_settled(self) -> End:
         """Iterate. Terminal conditions come first, then limits, then the next task."""
@@ -191,6 +194,8 @@ class Loop:
     def end(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:
         """Write the last event and show it."""
         kit, s = self.kit, self.kit.settings
+        # The last session may have removed the data: then this is the moment to put it back.
+        kit.look_after()
         ended = self._account(outcome, reason, exit_code)
         kit.store.end_run(s.run_id, outcome, reason, ended)
         kit.publish()

@@ -111,6 +111,95 @@ class WorkspaceContract:
         changes = workspace.changes(before, workspace.snapshot())
         assert changes.files == changes.left == ("src/app.py",)
 
+    # -- what others do under unfinished work
+
+    def test_others_changes_are_carried_over_and_the_sessions_are_not(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write("README.md", "a person's")
+        base = workspace.snapshot()
+        hands.write("src/app.py", "the session's")
+        hands.write("new", "the session's")
+        since = workspace.snapshot()
+        hands.write("notes", "a person's")
+        hands.remove("src/old name.py")
+        moved = workspace.carry_over(base, since, workspace.snapshot())
+        assert moved.dirty == ("README.md", "notes", "src/old name.py")
+        hands.remove("new")
+        hands.write("src/app.py", PROJECT["src/app.py"])
+        assert workspace.snapshot() == moved
+
+    def test_when_nobody_did_anything_the_base_stays(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        base = workspace.snapshot()
+        hands.write("new", "the session's")
+        since = workspace.snapshot()
+        assert workspace.carry_over(base, since, workspace.snapshot()) == base
+
+    def test_going_back_to_a_carried_base_takes_out_only_the_session(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        base = workspace.snapshot()
+        hands.write("src/app.py", "committed by the session")
+        hands.commit()
+        hands.write("new", "staged by the session")
+        hands.git("add", "new")
+        since = workspace.snapshot()
+        hands.write("notes", "staged by a person")
+        hands.git("add", "notes")
+        moved = workspace.carry_over(base, since, workspace.snapshot())
+        workspace.save("refs/ralph/t-abc123/1", "Kept aside\n")
+        workspace.restore(moved)
+        assert workspace.snapshot() == moved
+        assert (moved.head, moved.dirty) == (base.head, ("notes",))
+        assert hands.git("status", "--porcelain").splitlines() == ["A  notes"]
+        held = {path: content for path, (_, content) in hands.files().items()}
+        assert held == {**PROJECT, "notes": b"staged by a person"}
+
+    def test_a_persons_commit_on_top_stays_and_what_it_stands_on(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write("README.md", "a person's, not committed")
+        base = workspace.snapshot()
+        hands.write("src/app.py", "committed by the session")
+        hands.git("commit", "-q", "-m", "by the session", "src/app.py")
+        hands.write("src/app.py", "left by the session")
+        hands.write("new", "left by the session")
+        since = workspace.snapshot()
+        hands.write("fix", "a person's")
+        hands.git("add", "fix")
+        hands.git("commit", "-q", "-m", "by a person", "fix")
+        now = workspace.snapshot()
+        moved = workspace.carry_over(base, since, now)
+        assert (moved.head, moved.dirty) == (now.head, ("README.md",))
+        workspace.restore(moved)
+        files = {"README.md": b"a person's, not committed", "fix": b"a person's"}
+        app = {"src/app.py": b"committed by the session"}
+        held = {path: content for path, (_, content) in hands.files().items()}
+        assert held == {**PROJECT, **files, **app}
+
+    def test_a_person_who_took_the_sessions_work_back_has_taken_it_back(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        base = workspace.snapshot()
+        hands.write("src/app.py", "committed by the session")
+        hands.commit()
+        hands.write("src/app.py", "left by the session")
+        since = workspace.snapshot()
+        hands.git("checkout", "-q", "--", "src/app.py")
+        assert workspace.carry_over(base, since, workspace.snapshot()) == base
+
+    def test_a_file_of_theirs_where_the_session_had_a_folder_is_theirs(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        base = workspace.snapshot()
+        hands.write("thing/part", "the session's")
+        since = workspace.snapshot()
+        hands.write("thing", "a person's")
+        moved = workspace.carry_over(base, since, workspace.snapshot())
+        assert moved == workspace.snapshot()
+
     # -- commits
 
     def test_what_the_session_left_is_committed(self, workspace: Workspace, hands: Hands) -> None:

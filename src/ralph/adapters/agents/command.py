@@ -14,6 +14,11 @@ AS_ARGUMENT: Final = ('"$(cat {prompt})"', "$(cat {prompt})")
 ARGUMENT_LIMIT: Final = 120 * 1024
 """Linux takes no argument of 128 KiB or more."""
 SHELL_SIGNS: Final = frozenset("|&;<>()$`\\*?[]#~{}!\n")
+SHELL_WORDS: Final = frozenset(
+    {".", ":", "case", "cd", "command", "eval", "exec", "exit", "export", "for", "if", "set"}
+    | {"source", "time", "trap", "ulimit", "umask", "unset", "until", "while"}
+)
+"""Only a shell knows these; none of them is a program."""
 
 
 class CommandAgent:
@@ -39,7 +44,8 @@ class CommandAgent:
         if PLACE in template:
             template, stdin = _by_file(template, stdin)
         plain = template.replace(PLACE, "")
-        if SHELL_SIGNS.isdisjoint(plain) and "=" not in plain.split(maxsplit=1)[0]:
+        first = plain.split(maxsplit=1)[0]
+        if SHELL_SIGNS.isdisjoint(plain) and "=" not in first and first not in SHELL_WORDS:
             words = (word.replace(PLACE, brief.path) for word in shlex.split(template))
             return Launch(argv=tuple(words), stdin=stdin)
         line = template.replace(PLACE, shlex.quote(brief.path))

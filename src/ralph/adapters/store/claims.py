@@ -54,7 +54,6 @@ class ClaimsPart(GraphPart):
 
     def _handed(self, task: Task, worker: WorkerId, run: RunId | None) -> Claim:
         self.emit(event_of(task, Claimed(worker)), run)
-        self.db.execute(SQL.seen, (task.updated_at, worker))
         return Claim(task=task, worker=worker, attempt=task.attempt)
 
     # Leases
@@ -100,13 +99,19 @@ class ClaimsPart(GraphPart):
         """Claims of others, with what is needed to judge whether their owners live."""
         return [
             Stale(
-                task=task_of(row[7:]),
+                task=(task := task_of(row[7:])),
                 owner=owner_of(row[:5]),
-                # One who never joined has no lease at all.
-                expired=row[5] is None or epoch(row[5]) + row[6] <= self.clock.now(),
+                expired=self._has_expired(task, heartbeat_at=row[5], lease_s=row[6]),
             )
             for row in self.db.rows(SQL.claims_of_others, {"me": me})
         ]
+
+    def _has_expired(self, task: Task, heartbeat_at: str | None, lease_s: float) -> bool:
+        # One who never joined has no lease at all. Otherwise the claim was a sign of life too.
+        return (
+            heartbeat_at is None
+            or epoch(max(heartbeat_at, task.updated_at)) + lease_s <= self.clock.now()
+        )
 
     # Settling
 

@@ -43,15 +43,16 @@ class JournalPart(Part):
 
 
 def _row(event: Event, run: RunId | None, now: str) -> Row:
-    return now, run, _task(event), event.__struct_config__.tag, ENCODE(event).decode()
+    task = getattr(event, "task_id", None) or _subject(event)
+    return now, run, task, event.__struct_config__.tag, ENCODE(event).decode()
 
 
-def _task(event: Event) -> str | None:
-    """The task that an event is about, for people who look with `sqlite3`."""
+def _subject(event: Event) -> str | None:
+    """The task that an event is about though it does not say so, for people with `sqlite3`."""
     match event:
         case TaskAdded(task=task):
             return task.id
         case EdgeAdded(blocked_id=blocked) | EdgeRemoved(blocked_id=blocked):
             return blocked
         case _:
-            return getattr(event, "task_id", None)
+            return None

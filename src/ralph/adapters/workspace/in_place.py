@@ -42,6 +42,11 @@ class InPlace:
         return "" if inside == "." else inside + "/"
 
     @property
+    def git_dir(self) -> str:
+        """Where git keeps what belongs to this checkout alone."""
+        return self._git.git_dir
+
+    @property
     def top(self) -> str:
         """The checkout's top directory."""
         return self._git.top

@@ -8,16 +8,20 @@ from ralph.core.errors import Busy, CannotWrite
 
 
 class CheckoutLock:
-    """Held as long as the process lives: the kernel gives it back, whatever happens to us."""
+    """Held as long as the process lives: the kernel gives it back, whatever happens to us.
 
-    def __init__(self, state: str, run: str) -> None:
-        self.path = os.path.join(state, "run.lock")
+    In the git directory: there `git clean` and tidy agents do not find it.
+    """
+
+    def __init__(self, git_dir: str, run: str) -> None:
+        self.path = os.path.join(git_dir, "ralph", "run.lock")
         self.run = run
         self.fd = -1
 
     def __enter__(self) -> "CheckoutLock":
         """Take it, or say who has it."""
         try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
             self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise CannotWrite(

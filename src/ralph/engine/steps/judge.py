@@ -7,7 +7,7 @@ from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Task
 from ralph.core.transitions import Accepted, Blocked
 from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates, on_history
-from ralph.engine.control import SKIPPED
+from ralph.engine.control import SKIPPED, listen
 from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.ports.store import Mark, Session
@@ -17,6 +17,8 @@ SKIP = Verdict(transition=Blocked(SKIPPED), message=SKIPPED)
 
 def judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
     """The verdict; nobody asks for it any more when the task was skipped meanwhile."""
+    # Said while the session was ending: too late to stop it, not too late to be heard.
+    listen(kit, task.id)
     try:
         verdict = _judge(kit, task, session, base)
     except Interrupted:
