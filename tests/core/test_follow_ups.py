@@ -16,6 +16,7 @@ from ralph.core.transitions import (
     Reset,
     Retried,
     Unblocked,
+    advance,
 )
 from tests.core.forest import Forest
 
@@ -82,6 +83,14 @@ def test_with_fail_fast_a_sibling_that_is_given_back_changes_nothing(three_level
     assert three_levels.status("left") is Status.FAILED
     three_levels.move("b", *DONE, fail_fast=True)
     assert three_levels.status("left") is Status.FAILED
+
+
+def test_giving_back_a_task_brings_nothing_about_above_it(three_levels: Forest) -> None:
+    three_levels.move("b", CLAIM)
+    three_levels.move("a", *FAIL, fail_fast=True)
+    before = three_levels.node(TaskId("b"))
+    after = advance(before, Released("interrupted"))
+    assert list(follow_ups(three_levels, before, after, fail_fast=False)) == []
 
 
 def test_reopening_climbs_as_far_as_it_must(three_levels: Forest) -> None:

@@ -156,7 +156,7 @@ def test_a_lease_of_a_machine_that_is_gone_ends_by_itself(project: Project) -> N
     assert project.status(task) == "in_progress", "it may be alive"
     tell(
         project,
-        "UPDATE workers SET heartbeat_at = '2001-01-01T00:00:00.000000Z' WHERE host = 'elsewhere'",
+        "UPDATE workers SET lease_s = 0 WHERE host = 'elsewhere'",
     )
     ended(second)
     shown = project.task(task)
@@ -218,6 +218,7 @@ def test_signals_to_the_group_do_not_orphan_the_agent(project: Project) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
+    project.started.append(run)
     stage.enter()
     os.killpg(run.pid, signal.SIGHUP)
     ended(run, 130)

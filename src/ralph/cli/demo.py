@@ -22,7 +22,7 @@ def run(args: Namespace) -> int:
     from ralph.adapters.executor.processes import Processes
     from ralph.workflows.demo import lay_out
 
-    folder = _folder(args.folder)
+    folder, ralph = _folder(args.folder), _this_command()
     lay_out(folder, Processes(SystemClock()))
     os.chdir(folder)
     # Settings and sessions around the demo are none of its business.
@@ -31,7 +31,7 @@ def run(args: Namespace) -> int:
     say = sys.stderr if args.json else sys.stdout
     print(f"A small project in {folder}, nine tasks, one scripted agent:\n", file=say, flush=True)
     code = _build(args)
-    print(_what_to_look_at(folder), file=say, flush=True)
+    print(_what_to_look_at(folder, ralph), file=say, flush=True)
     return code
 
 
@@ -63,13 +63,22 @@ def _build(args: Namespace) -> int:
         return run_loop(kit).exit_code
 
 
-def _what_to_look_at(folder: str) -> str:
-    ralph = shlex.quote(os.path.abspath(sys.argv[0])) if os.sep in sys.argv[0] else "ralph"
-    return f"""
-Look around:
-  cd {shlex.quote(folder)}
-  git log --stat                  what was committed, and by which task
-  {ralph} task tree            the graph
-  {ralph} logs t-000005        the session that crashed, and the one after it
-  {ralph} logs t-000006        the claim that the gate refused
-  python3 -m tally sample.ledger  what was built"""
+def _this_command() -> str:
+    """How to call Ralph from another folder."""
+    from shutil import which
+
+    here = os.path.abspath(sys.argv[0])
+    return "ralph" if which("ralph") == here else shlex.quote(here)
+
+
+def _what_to_look_at(folder: str, ralph: str) -> str:
+    looks = (
+        ("git log --stat", "what was committed, and by which task"),
+        (f"{ralph} task tree", "the graph"),
+        (f"{ralph} logs t-000005", "the session that crashed, and the one after it"),
+        (f"{ralph} logs t-000006", "the claim that the gate refused"),
+        ("python3 -m tally sample.ledger", "what was built"),
+    )
+    width = max(len(command) for command, _ in looks)
+    lines = [f"  {command:<{width}}  # {why}" for command, why in looks]
+    return "\n".join(["", "Look around:", f"  cd {shlex.quote(folder)}", *lines])

@@ -1,6 +1,6 @@
 """The commands, described: what `--help` says, as one page.
 
-    python -m ralph.cli.reference > docs/reference/commands.md
+python -m ralph.cli.reference > docs/reference/commands.md
 """
 
 import sys

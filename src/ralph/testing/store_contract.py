@@ -1,10 +1,11 @@
 """Every promise of `ports/store.py` as a test; `class TestMine(StoreContract)` proves a store."""
 
+from ralph.testing.base_contract import BaseContract
 from ralph.testing.claims_contract import ClaimsContract
 from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
 from ralph.testing.status_contract import StatusContract
 
 
-class StoreContract(GraphContract, StatusContract, ClaimsContract, HistoryContract):
+class StoreContract(GraphContract, StatusContract, ClaimsContract, BaseContract, HistoryContract):
     """Override the `store` fixture."""

@@ -1,0 +1,44 @@
+"""The demo is the product's promise in small, so it is a test."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from tests.e2e.conftest import RALPH
+
+
+def run(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(args, cwd=cwd, capture_output=True, text=True, check=False, timeout=90)
+
+
+def test_the_demo_builds_its_project_through_a_failed_gate_and_a_crash(tmp_path: Path) -> None:
+    folder = tmp_path / "play"
+    done = run(RALPH, "demo", "--in", str(folder), "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["event"] for event in events]
+    assert kinds.count("task_done") == 9
+    assert [e["ended"] for e in events if e["event"] == "session_ended"].count("killed") == 1
+    assert kinds.count("task_rejected") == 1
+    assert (events[-1]["outcome"], events[-1]["attempts"]) == ("complete", 10)
+
+    assert run("git", "status", "--porcelain", cwd=folder).stdout == ""
+    log = run("git", "log", "--format=%s", cwd=folder).stdout.splitlines()
+    assert len(log) == 9
+    built = run("python3", "-m", "tally", "sample.ledger", cwd=folder)
+    assert built.stdout.splitlines()[-1].split() == ["total", "919.75"]
+    assert "919.75" in (folder / "README.md").read_text()
+
+    tree = run(RALPH, "task", "tree", cwd=folder).stdout
+    assert tree.count("done") == 9
+    told = run(RALPH, "logs", "t-000006", cwd=folder).stdout
+    assert "gate test fails" in told
+    assert "git log --stat" in done.stderr
+
+
+def test_the_demo_takes_no_folder_that_has_something_in_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    done = run(RALPH, "demo", "--in", str(tmp_path), cwd=tmp_path)
+    assert done.returncode == 64
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
