@@ -17,7 +17,7 @@ from ralph.core.target import Everything
 from ralph.core.task import Draft
 from ralph.core.transitions import Accepted
 
-SIZES = (1_000, 10_000, 100_000)
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
 ROUNDS = 80
 IMPORTED = 100_000
 PROCESSES = 8

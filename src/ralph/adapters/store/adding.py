@@ -13,7 +13,7 @@ from ralph.adapters.store.lookup import LookupPart
 from ralph.adapters.store.part import whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.rows import STATUSES, as_json
-from ralph.adapters.store.view import SqlView
+from ralph.adapters.store.view import Lines, SqlView
 from ralph.core import ids
 from ralph.core.errors import CycleRefused, NoSuchTask, UsageError
 from ralph.core.events import EdgeAdded, TaskAdded
@@ -171,7 +171,7 @@ class AddingPart(LookupPart):
                 raise CycleRefused(f"task {circle[0]} would wait for itself{_by_way_of(circle)}")
         elif batch.tasks[0].parent_id is not None:
             for blocker, blocked in batch.edges:
-                if closes_cycle(SqlView(self.db), blocker, blocked):
+                if closes_cycle(Lines(self.db), blocker, blocked):
                     raise CycleRefused(f"task {blocked} would wait for itself by way of {blocker}")
 
     def _regroup_parents(self, batch: Batch) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 from ralph.adapters.store.database import Row
 from ralph.adapters.store.graph import GraphPart
+from ralph.adapters.store.moves import Steps
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.rows import STATUSES, as_json, owner_of, snapshot_of, task_of
 from ralph.adapters.store.view import SqlView
 from ralph.core.errors import ClaimLost
 from ralph.core.events import Event
+from ralph.core.graph import follow_ups
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.moment import epoch
 from ralph.core.moved import event_of
@@ -86,13 +88,12 @@ class ClaimsPart(GraphPart):
         """Is the claim still this worker's, at this attempt?"""
         return self.db.row(SQL.claimed, _fence(claim)) is not None
 
-    def require(self, claim: Claim) -> Row:
-        """The row of a claimed task, and how many of its children are not done; ClaimLost if the
-        claim is gone."""
+    def require(self, claim: Claim) -> Task:
+        """The claimed task as it is now; ClaimLost if the claim is gone."""
         row = self.db.row(SQL.claimed, _fence(claim))
         if row is None:
             raise ClaimLost(f"task {claim.task.id} is no longer held by {claim.worker}")
-        return row
+        return task_of(row)
 
     @reading
     def stale(self, me: WorkerId) -> list[Stale]:
@@ -128,20 +129,32 @@ class ClaimsPart(GraphPart):
     ) -> Task:
         """State change, log line, events and the session's last mark, at once; then what follows
         for parents and dependents. Fenced by worker and attempt: ClaimLost if it is not ours."""
-        row = self.require(claim)
-        if isinstance(transition, Accepted) and row[-1]:
-            transition = Released("its subtasks are still open")
+        view = SqlView(self.db)
+        done = self._accept(claim) if isinstance(transition, Accepted) else None
+        if done is None:
+            view.put(self.require(claim))
+            if isinstance(transition, Accepted):
+                transition = Released("its subtasks are still open")
         for event in events:
             self.emit(event, run)
         if message:
             self.note(claim.task.id, message)
-        view = SqlView(self.db)
-        view.put(task_of(row))
-        step = iter([(claim.task.id, transition)])
-        self.carry_out(view, step, fail_fast=fail_fast, run=run)
+        if done is None:
+            steps: Steps = iter([(claim.task.id, transition)])
+        elif self.count_and_tell(view, claim.task, done, transition, run):
+            steps = follow_ups(view, claim.task, done, fail_fast=fail_fast)
+        else:
+            steps = iter(())
+        self.carry_out(view, steps, fail_fast=fail_fast, run=run)
         if not isinstance(transition, Postponed):
             self.settle_sessions(claim.task.id, message)
         return view.node(claim.task.id)
+
+    def _accept(self, claim: Claim) -> Task | None:
+        """The short way for most of all settlements: fence and change in one statement, as
+        `advance` has it. None if the claim is gone, or something below the task is open."""
+        row = self.db.row(SQL.accept, (self.now(), *_fence(claim)))
+        return None if row is None else task_of(row)
 
     @reading
     def base(self, task: TaskId) -> Snapshot | None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from ralph.adapters.store.database import Database
-from ralph.adapters.store.view import SqlView
+from ralph.adapters.store.view import Lines
 from ralph.core.graph import Moment, View, _after
 from ralph.core.ids import TaskId
 from ralph.core.task import Task
 
 
-class Newcomers(SqlView):
+class Newcomers(Lines):
     """The graph with a batch in it. What comes after a newcomer is known without asking the
     database: only newcomers wait for newcomers, and only they have them as parents."""
 

@@ -63,9 +63,11 @@ class Database:
         connection.execute(f"PRAGMA synchronous = {'NORMAL' if self._relaxed else 'FULL'}")
         # Before anything is written: another program's file must stay as it is.
         check(connection, self.path)
-        # A claim or a completion changes a row on each of a dozen pages: half the usual size is
-        # half as much to write. It counts only for a new file.
+        # A claim or a completion changes a row on each of a dozen pages. Half the usual size (it
+        # counts only for a new file) is half as much to write, and sorting four times as many
+        # of them into the file at a time means a quarter of the flushes.
         connection.execute("PRAGMA page_size = 2048")
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
         self._set_wal(connection)
         migrate(connection, self.path)
 

@@ -10,7 +10,7 @@ from ralph.adapters.store.adding import AddingPart
 from ralph.adapters.store.part import whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.rows import as_json
-from ralph.adapters.store.view import SqlView
+from ralph.adapters.store.view import Lines, SqlView
 from ralph.core.errors import CycleRefused
 from ralph.core.events import EdgeAdded, EdgeRemoved, TaskDeleted, TaskEdited
 from ralph.core.graph import closes_cycle, parent_closes_cycle, regrouped, rewired
@@ -28,12 +28,11 @@ class GraphPart(AddingPart):
     @whole
     def link(self, blocker: TaskId, blocked: TaskId) -> None:
         """Add an edge; adding it twice is adding it once. CycleRefused where it must be."""
-        view = SqlView(self.db)
-        first, second = view.node(blocker), view.node(blocked)
+        first, second = self.task(blocker), self.task(blocked)
         edge = {"blocker": blocker, "blocked": blocked}
         if self.db.row(SQL.edge, edge) is not None:
             return
-        if closes_cycle(view, blocker, blocked):
+        if closes_cycle(Lines(self.db), blocker, blocked):
             raise CycleRefused(f"task {blocked} would wait for itself by way of {blocker}")
         self.db.execute(SQL.insert_edge, (blocker, blocked))
         counters.linked(self.db, first, second.id, 1)
@@ -111,7 +110,7 @@ class GraphPart(AddingPart):
             counters.left(self.db, task.parent_id, task.status)
         if parent is not None:
             self.task(parent)
-            if parent_closes_cycle(SqlView(self.db), task.id, parent):
+            if parent_closes_cycle(Lines(self.db), task.id, parent):
                 raise CycleRefused(f"task {task.id} under {parent} would wait for itself")
             self.db.execute(SQL.adopt, {"id": task.id, "parent": parent})
             counters.joined(self.db, parent, [task.status])

@@ -50,13 +50,11 @@ class MovesPart(JournalPart):
             task, transition = step
             before = view.node(task)
             after = replace(advance(before, transition), updated_at=self.now())
-            may_follow = self._write(before, after, transition)
-            view.put(after)
-            self.emit(event_of(after, transition), run)
-            if may_follow:
+            self._write(after, transition)
+            if self.count_and_tell(view, before, after, transition, run):
                 stack.append(follow_ups(view, before, after, fail_fast=fail_fast))
 
-    def _write(self, before: Task, after: Task, transition: Transition) -> bool:
+    def _write(self, after: Task, transition: Transition) -> None:
         self.db.execute(
             SQL.move,
             (
@@ -75,6 +73,13 @@ class MovesPart(JournalPart):
         if isinstance(transition, Reset):
             # Back to the beginning: what an earlier session claimed is not judged any more.
             self.settle_sessions(after.id)
+
+    def count_and_tell(
+        self, view: SqlView, before: Task, after: Task, transition: Transition, run: RunId | None
+    ) -> bool:
+        """What belongs to every change of state that is written. True if others may follow."""
+        view.put(after)
+        self.emit(event_of(after, transition), run)
         return counters.moved(self.db, before, after)
 
     def settle_sessions(self, task: TaskId, verdict: str = "") -> None:

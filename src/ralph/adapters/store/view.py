@@ -70,3 +70,32 @@ class SqlView:
         if task not in self._families:
             (self._families[task],) = self._db.rows(SQL.family, (task,))
         return self._families[task]
+
+
+class Lines(SqlView):
+    """Only the lines of the graph, for the search of cycles, which may visit all of it. Its tasks
+    have a parent and nothing else."""
+
+    def node(self, task: TaskId) -> Task:
+        """The task, or NoSuchTask."""
+        if task not in self._nodes:
+            row = self._db.row(SQL.parent_id, (task,))
+            if row is None:
+                raise NoSuchTask(f"there is no task {task}")
+            self._nodes[task] = Task(id=task, title="", parent_id=row[0])
+        return self._nodes[task]
+
+    def children(self, task: TaskId) -> Iterator[TaskId]:
+        """What is directly below it."""
+        return self._ids(SQL.child_ids, task)
+
+    def blockers(self, task: TaskId) -> Iterator[TaskId]:
+        """What it waits for."""
+        return self._ids(SQL.blocker_ids, task)
+
+    def dependents(self, task: TaskId) -> Iterator[TaskId]:
+        """What waits for it."""
+        return self._ids(SQL.dependent_ids, task)
+
+    def _ids(self, sql: str, task: TaskId) -> Iterator[TaskId]:
+        return (row[0] for row in self._db.rows(sql, (task,)))

@@ -43,8 +43,10 @@ def settle(
 
 def _tidy(kit: Kit, task: Task, session: Session, verdict: Verdict, base: Snapshot) -> None:
     """Rejected work stays for the retry to mend; work of a task that is over does not."""
+    if task.status is Status.DONE:
+        return
     if isinstance(verdict.transition, Accepted):
-        # It counts, also where the session has split its task up and that goes on below.
+        # It counts, though the session has split its task up and that goes on below.
         kit.store.forget_base(task.id)
     elif task.status in (Status.FAILED, Status.BLOCKED):
         set_aside(kit, task.id, session.attempt, base)

@@ -44,9 +44,17 @@ UPDATE tasks SET claimed_by = :worker, updated_at = :now
 WHERE id = :id AND status = 'in_progress' AND attempt = :attempt
 RETURNING {task}
 
+-- name: accept
+-- What `core.transitions.advance` does to a task that is accepted, if it is still in these hands and
+-- nothing below it is open.
+UPDATE tasks
+SET status = 'done', claimed_by = NULL, strikes = 0, reason = NULL, base = NULL, updated_at = ?
+WHERE id = ? AND status = 'in_progress' AND claimed_by = ? AND attempt = ? AND open_children = 0
+RETURNING {task}
+
 -- name: claimed
--- A task, if it is still in these hands at this attempt; and how many of its children are not done.
-SELECT {task}, open_children FROM tasks
+-- A task, if it is still in these hands at this attempt.
+SELECT {task} FROM tasks
 WHERE id = ? AND status = 'in_progress' AND claimed_by = ? AND attempt = ?
 
 -- name: join

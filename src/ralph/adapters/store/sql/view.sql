@@ -20,3 +20,21 @@ SELECT {nodes} FROM tasks WHERE id IN (SELECT blocked_id FROM dependencies WHERE
 -- name: family
 -- How its children are doing.
 SELECT open_children, failed_children FROM tasks WHERE id = ?
+
+-- Only its lines, for the search of cycles, which may visit all of it.
+
+-- name: parent_id
+-- What a task is part of.
+SELECT parent_id FROM tasks WHERE id = ?
+
+-- name: child_ids
+-- What is directly below it.
+SELECT id FROM tasks WHERE parent_id = ?
+
+-- name: blocker_ids
+-- What it waits for.
+SELECT blocker_id FROM dependencies WHERE blocked_id = ?
+
+-- name: dependent_ids
+-- What waits for it.
+SELECT blocked_id FROM dependencies WHERE blocker_id = ?
