@@ -122,6 +122,16 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.git("commit", "-q", "-m", "set up Ralph")
     yield made
     for process in made.started:
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
+        _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """In good order, so that its agent goes with it."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+    try:
+        process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.communicate()

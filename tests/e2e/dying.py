@@ -43,7 +43,7 @@ def copy_of(template: Project, path: Path) -> Project:
 
 
 class GitThatKills:
-    """A `git` on the PATH that kills Ralph at its n-th call, before or after it has done its work."""
+    """A `git` on the PATH that kills Ralph at its n-th call, before or after it did its work."""
 
     def __init__(self, folder: Path, number: int, *, late: bool, calls: str = "*") -> None:
         git = shutil.which("git")

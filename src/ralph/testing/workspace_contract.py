@@ -190,6 +190,15 @@ class WorkspaceContract:
         hands.git("checkout", "-q", "--", "src/app.py")
         assert workspace.carry_over(base, since, workspace.snapshot()) == base
 
+    def test_what_others_only_staged_is_still_the_sessions(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        base = workspace.snapshot()
+        hands.write("new", "the session's")
+        since = workspace.snapshot()
+        hands.git("add", "new")
+        assert workspace.carry_over(base, since, workspace.snapshot()) == base
+
     def test_a_file_of_theirs_where_the_session_had_a_folder_is_theirs(
         self, workspace: Workspace, hands: Hands
     ) -> None:

@@ -32,7 +32,7 @@ class Carry:
             branch=head.branch,
             tree=tree if tree != new else "",
             index=index if index != new else "",
-            dirty=tuple(sorted({*self._names(new, tree), *self._names(new, index)})),
+            dirty=tuple(sorted(self._names(new, tree) | self._names(new, index))),
         )
 
     def _carried(
@@ -44,8 +44,9 @@ class Carry:
         heads: tuple[str, str],
     ) -> str:
         """The files, or what is staged: as now, less what the session did."""
-        theirs = frozenset(self._names(view(since), view(now)))
-        loose = frozenset(self._names(self._objects.tree_of(now.head), view(now)))
+        # Staging what the session left makes it nobody else's: we do that too, when we commit.
+        theirs = self._names(view(since), view(now)) - self._left(base, since, now)
+        loose = self._names(self._objects.tree_of(now.head), view(now))
         begun = self._with(view(base), [one.new for one in self._objects.differences(*heads)])
         back = [
             one.new
@@ -74,8 +75,13 @@ class Carry:
     def _index(self, snapshot: Snapshot) -> str:
         return snapshot.index or self._objects.tree_of(snapshot.head)
 
-    def _names(self, old: str, new: str) -> tuple[str, ...]:
-        return tuple(one.path for one in self._objects.differences(old, new))
+    def _left(self, base: Snapshot, since: Snapshot, now: Snapshot) -> frozenset[str]:
+        """What the session changed and nobody has touched since."""
+        changed = self._names(self._tree(base), self._tree(since))
+        return changed - self._names(self._tree(since), self._tree(now))
+
+    def _names(self, old: str, new: str) -> frozenset[str]:
+        return frozenset(one.path for one in self._objects.differences(old, new))
 
 
 def _is_apart(path: str, others: frozenset[str]) -> bool:

@@ -14,7 +14,14 @@ import os
 
 from ralph.adapters.workspace.carry import Carry
 from ralph.adapters.workspace.git import Git, find_top
-from ralph.adapters.workspace.index import Scratch, absent, index_lock, replace_index, scratch
+from ralph.adapters.workspace.index import (
+    Scratch,
+    absent,
+    index_lock,
+    remove_abandoned_lock,
+    replace_index,
+    scratch,
+)
 from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
 from ralph.adapters.workspace.status import Entry, Status, read_status
@@ -31,6 +38,7 @@ class InPlace:
         self._path = os.path.abspath(project_path)
         self._git = Git(executor, find_top(executor, self._path))
         self._objects = Objects(self._git)
+        remove_abandoned_lock(self._git)
 
     @property
     def path(self) -> str:

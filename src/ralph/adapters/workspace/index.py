@@ -133,6 +133,11 @@ def index_lock(git: Git) -> Iterator[None]:
         os.close(handle)
 
 
+def remove_abandoned_lock(git: Git) -> None:
+    """Take away the lock of a Ralph that was killed: a person's git would stumble over it."""
+    _abandoned(os.path.join(git.git_dir, "index.lock"))
+
+
 def replace_index(git: Git, new: Scratch) -> None:
     """Put the scratch index in the place of the real one. Only while holding the lock."""
     if os.path.exists(new.file):
