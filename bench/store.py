@@ -7,6 +7,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -58,6 +59,10 @@ def _open(path: str, *, relaxed: bool = True) -> SqliteStore:
     return SqliteStore.open(path, RealClock(), relaxed=relaxed)
 
 
+def _at_most(report: Report, name: str, value: float, unit: str, bar: float | None = None) -> None:
+    report(name, value, unit, bar, ok=None if bar is None else value <= bar)
+
+
 def _took_ms(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
@@ -76,22 +81,22 @@ def _by_size(folder: str, report: Report) -> None:
         for name, ms in _measure(path).items():
             costs.setdefault(name, []).append(ms)
             bar = NEXT_MS if name == "next" else None
-            report(f"{name} among {size:,} tasks", ms, "ms", bar, ok=bar is None or ms <= bar)
-    for name, ms in costs.items():
-        ratio = ms[-1] / ms[0]
+            _at_most(report, f"{name} among {size:,} tasks", ms, "ms", bar)
+    for name, growing in costs.items():
+        ratio = growing[-1] / growing[0]
         told = f"{name} among {SIZES[-1]:,} against {SIZES[0]:,}"
-        report(told, ratio, "times", FLAT, ok=ratio <= FLAT)
+        _at_most(report, told, ratio, "times", FLAT)
 
 
 def _grow(path: str, size: int, report: Report) -> None:
     store = _open(path)
     drafts = a_forest(size)
     while piece := list(islice(drafts, IMPORTED)):
-        ms = _took_ms(lambda piece=piece: store.add_many(piece))
+        ms = _took_ms(partial(store.add_many, piece))
         if size == IMPORTED:
             edges = sum(len(draft.blocked_by) for draft in piece)
             told = f"import of {size:,} tasks and {edges:,} edges"
-            report(told, ms / 1000, "s", IMPORT_S, ok=ms <= IMPORT_S * 1000)
+            _at_most(report, told, ms / 1000, "s", IMPORT_S)
     store.close()
 
 
@@ -122,8 +127,8 @@ def _by_eight(folder: str, report: Report) -> None:
         per_s, twice = _hammer(path, relaxed=relaxed)
         how = "relaxed" if relaxed else "durable"
         told = f"claims and completions by {PROCESSES} processes, {how}"
-        report(told, per_s, "per s", bar, ok=bar is None or per_s >= bar)
-        report(f"of these claimed twice, {how}", twice, "tasks", 0, ok=twice == 0)
+        report(told, per_s, "per s", bar, ok=None if bar is None else per_s >= bar)
+        _at_most(report, f"of these claimed twice, {how}", twice, "tasks", 0)
 
 
 def _hammer(path: str, *, relaxed: bool) -> tuple[float, int]:
@@ -169,20 +174,13 @@ def _ladders(folder: str, report: Report) -> None:
         store = _open(os.path.join(folder, f"ladder-{rungs}.db"))
         store.add_many(a_ladder(rungs))
         tips.append(statistics.median(_link_ms(store, rungs - 1 - back) for back in range(9)))
-        report(
-            f"edge at the tip of {rungs:,} diamonds", tips[-1], "ms", TIP_MS, ok=tips[-1] <= TIP_MS
-        )
-        report(
-            f"edge in the middle of {rungs:,} diamonds",
-            _link_ms(store, rungs // 2),
-            "ms",
-            None,
-            ok=True,
-        )
+        _at_most(report, f"edge at the tip of {rungs:,} diamonds", tips[-1], "ms", TIP_MS)
+        middle = _link_ms(store, rungs // 2)
+        _at_most(report, f"edge in the middle of {rungs:,} diamonds", middle, "ms")
         store.close()
     ratio = tips[-1] / tips[0]
     told = f"edge at the tip of {LADDERS[-1]:,} against {LADDERS[0]:,}"
-    report(told, ratio, "times", FLAT, ok=ratio <= FLAT)
+    _at_most(report, told, ratio, "times", FLAT)
 
 
 def _link_ms(store: SqliteStore, rung: int) -> float:

@@ -117,6 +117,7 @@ def assemble(
         stack.callback(door.close)
         sink = _screen(project, store, settings.target, stdout, clock, json=json, color=color)
         stack.callback(sink.close)
+        signals.last_deed = sink.close
         yield Kit(
             settings=settings,
             store=store,

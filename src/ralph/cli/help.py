@@ -17,7 +17,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from ralph.cli.dispatch import unknown_command
+    from ralph.cli.unknown import unknown_command
 
     name = " ".join(args.command)
     if args.all or not name:

@@ -10,7 +10,6 @@ from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import TaskId
 from ralph.engine.control import listen
 from ralph.engine.kit import Kit
-from ralph.engine.steps.compose import paths
 from ralph.ports.executor import Command, Timeouts
 
 TAIL_BYTES = 8 * 1024
@@ -102,7 +101,7 @@ def run_gates(kit: Kit, task: TaskId) -> tuple[GateResult, ...]:
 def _run(kit: Kit, gate: Gate, task: TaskId | None) -> GateResult:
     kit.record(GateStarted(task_id=task, name=gate.name))
     tail = _Tail(kit, task)
-    log = f"{paths(kit)}.gate-{_file_name(gate.name)}.log"
+    log = f"{kit.files}.gate-{_file_name(gate.name)}.log"
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(log), exist_ok=True)
     exit_ = kit.executor.run(

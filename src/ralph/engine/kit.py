@@ -1,6 +1,7 @@
 """What a run works with, and the little it keeps in mind."""
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -108,6 +109,12 @@ class Kit:
         self.stop_now = False
         self.paused = False
         self.skipped: set[TaskId] = set()
+
+    @property
+    def files(self) -> str:
+        """The common beginning of this iteration's files."""
+        name = f"run-{self.settings.run_id}-iter-{self.iteration}"
+        return os.path.join(self.settings.runs_dir, name)
 
     def publish(self) -> None:
         """Show what has been recorded since the last look, by whomever."""

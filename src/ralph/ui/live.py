@@ -97,10 +97,12 @@ class Live:
 
     def close(self) -> None:
         """Take the region away, keep the lines, show the cursor."""
-        if not self._is_over or self._waiting:
-            self._is_over = True
-            self._draw()
-        self._region.close()
+        try:
+            if not self._is_over or self._waiting:
+                self._is_over = True
+                self._draw()
+        finally:
+            self._region.close()
 
     def _draw(self) -> None:
         self._drawn_at = self._clock.monotonic()

@@ -61,8 +61,8 @@ class Region:
 
     def close(self) -> None:
         """Leave the terminal as it was found."""
-        self._out.write(SHOW_CURSOR)
         self._echo.restore()
+        self._out.write(SHOW_CURSOR)
 
 
 class _Echo:

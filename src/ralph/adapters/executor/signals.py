@@ -1,5 +1,6 @@
 """What a person's Ctrl-C means: once, end in good order; twice, end now."""
 
+import contextlib
 import os
 import signal
 from collections.abc import Callable
@@ -20,6 +21,8 @@ class Signals:
         self._processes = processes
         self.interrupted: str | None = None
         """The name of the first signal that came."""
+        self.last_deed: Callable[[], object] = lambda: None
+        """What is left to do when there is no time for anything else: the terminal."""
         self._interrupts = 0
         self._old: dict[signal.Signals, Handler] = {}
         self._old_wakeup = -1
@@ -59,4 +62,7 @@ class Signals:
             self._interrupts += 1
             if self._interrupts > 1:
                 self._processes.kill_now()
+                # It was interrupted in the middle of something, perhaps of this very thing.
+                with contextlib.suppress(Exception):
+                    self.last_deed()
                 os._exit(130)

@@ -58,30 +58,29 @@ class Batch:
         """Is it one of these?"""
         return task in self._unmet
 
-    def rows(self) -> Iterator[dict[str, object]]:
-        """The columns of each task."""
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """The columns of each task, in the order of `insert_task`."""
         for task in self.tasks:
             below = self.families.get(task.id, ())
-            not_done, failed = weight(below)
-            yield {
-                "id": task.id,
-                "parent_id": task.parent_id,
-                "title": task.title,
-                "description": task.description,
-                "status": task.status.value,
-                "priority": task.priority,
-                "created_at": task.created_at,
-                "feature_id": task.feature_id,
-                "task_type": task.task_type.value,
-                "max_retries": task.max_retries,
-                "alias": task.alias,
-                "needs_change": task.needs_change,
-                "unmet": self._unmet[task.id],
-                "children": len(below),
-                "open_children": not_done,
-                "failed_children": failed,
-                "held": self._is_held(task),
-            }
+            yield (
+                task.id,
+                task.parent_id,
+                task.title,
+                task.description,
+                task.status.value,
+                task.priority,
+                task.created_at,
+                task.updated_at,
+                task.feature_id,
+                task.task_type.value,
+                task.max_retries,
+                task.alias,
+                task.needs_change,
+                self._unmet[task.id],
+                len(below),
+                *weight(below),
+                self._is_held(task),
+            )
 
 
 def weight(children: Iterable[Status]) -> tuple[int, int]:

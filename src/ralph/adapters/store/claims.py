@@ -11,7 +11,6 @@ from ralph.adapters.store.rows import STATUSES, as_json, owner_of, snapshot_of, 
 from ralph.adapters.store.view import SqlView
 from ralph.core.errors import ClaimLost
 from ralph.core.events import Event
-from ralph.core.graph import follow_ups
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.moment import epoch
 from ralph.core.moved import event_of
@@ -56,6 +55,7 @@ class ClaimsPart(GraphPart):
 
     def _handed(self, task: Task, worker: WorkerId, run: RunId | None) -> Claim:
         self.emit(event_of(task, Claimed(worker)), run)
+        self.db.execute(SQL.seen, (task.updated_at, worker))
         return Claim(task=task, worker=worker, attempt=task.attempt)
 
     # Leases
@@ -100,19 +100,13 @@ class ClaimsPart(GraphPart):
         """Claims of others, with what is needed to judge whether their owners live."""
         return [
             Stale(
-                task=(task := task_of(row[7:])),
+                task=task_of(row[7:]),
                 owner=owner_of(row[:5]),
-                expired=self._has_expired(task, heartbeat_at=row[5], lease_s=row[6]),
+                # One who never joined has no lease at all.
+                expired=row[5] is None or epoch(row[5]) + row[6] <= self.clock.now(),
             )
             for row in self.db.rows(SQL.claims_of_others, {"me": me})
         ]
-
-    def _has_expired(self, task: Task, heartbeat_at: str | None, lease_s: float) -> bool:
-        # One who never joined has no lease at all. Otherwise the claim was a sign of life too.
-        return (
-            heartbeat_at is None
-            or epoch(max(heartbeat_at, task.updated_at)) + lease_s <= self.clock.now()
-        )
 
     # Settling
 
@@ -141,10 +135,8 @@ class ClaimsPart(GraphPart):
             self.note(claim.task.id, message)
         if done is None:
             steps: Steps = iter([(claim.task.id, transition)])
-        elif self.count_and_tell(view, claim.task, done, transition, run):
-            steps = follow_ups(view, claim.task, done, fail_fast=fail_fast)
         else:
-            steps = iter(())
+            steps = self.told(view, claim.task, done, transition, fail_fast=fail_fast, run=run)
         self.carry_out(view, steps, fail_fast=fail_fast, run=run)
         if not isinstance(transition, Postponed):
             self.settle_sessions(claim.task.id, message)

@@ -51,8 +51,7 @@ class MovesPart(JournalPart):
             before = view.node(task)
             after = replace(advance(before, transition), updated_at=self.now())
             self._write(after, transition)
-            if self.count_and_tell(view, before, after, transition, run):
-                stack.append(follow_ups(view, before, after, fail_fast=fail_fast))
+            stack.append(self.told(view, before, after, transition, fail_fast=fail_fast, run=run))
 
     def _write(self, after: Task, transition: Transition) -> None:
         self.db.execute(
@@ -74,13 +73,22 @@ class MovesPart(JournalPart):
             # Back to the beginning: what an earlier session claimed is not judged any more.
             self.settle_sessions(after.id)
 
-    def count_and_tell(
-        self, view: SqlView, before: Task, after: Task, transition: Transition, run: RunId | None
-    ) -> bool:
-        """What belongs to every change of state that is written. True if others may follow."""
+    def told(
+        self,
+        view: SqlView,
+        before: Task,
+        after: Task,
+        transition: Transition,
+        *,
+        fail_fast: bool,
+        run: RunId | None,
+    ) -> Steps:
+        """Tell of a change that is written, and count it; return what follows from it."""
         view.put(after)
         self.emit(event_of(after, transition), run)
-        return counters.moved(self.db, before, after)
+        if counters.moved(self.db, before, after):
+            return follow_ups(view, before, after, fail_fast=fail_fast)
+        return iter(())
 
     def settle_sessions(self, task: TaskId, verdict: str = "") -> None:
         """Leave the last mark, and what was decided, on every open session of a task."""

@@ -17,7 +17,7 @@ def compose(kit: Kit, claim: Claim) -> Brief:
     task = claim.task
     guidance = kit.store.guidance(task.id)
     text = write_brief(material(kit, task, tuple(text for _, text in guidance)))
-    path = paths(kit) + ".prompt.md"
+    path = kit.files + ".prompt.md"
     _write(path, text)
     if guidance:
         kit.store.delivered(
@@ -44,11 +44,6 @@ def _write(path: str, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
-
-
-def paths(kit: Kit) -> str:
-    """The common beginning of this iteration's files."""
-    return os.path.join(kit.settings.runs_dir, f"run-{kit.settings.run_id}-iter-{kit.iteration}")
 
 
 def material(kit: Kit, task: Task, guidance: tuple[str, ...]) -> Material:

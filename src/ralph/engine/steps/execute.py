@@ -13,7 +13,6 @@ from ralph.core.moment import iso
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.engine.kit import Kit
-from ralph.engine.steps.compose import paths
 from ralph.engine.watch import Watch
 from ralph.engine.work import mind_theirs
 from ralph.ports.agent import Brief
@@ -87,7 +86,7 @@ def _start(kit: Kit, claim: Claim) -> Session:
         run_id=kit.settings.run_id,
         worker=claim.worker,
         agent=kit.agent.traits.name,
-        log=paths(kit) + ".log",
+        log=kit.files + ".log",
         started_at=iso(kit.clock.now()),
         before=kit.take_snapshot(),
     )
@@ -117,7 +116,7 @@ def _names(kit: Kit, claim: Claim) -> dict[str, str]:
 
 
 def _stream(kit: Kit) -> contextlib.AbstractContextManager[IO[bytes] | None]:
-    path = paths(kit) + ".jsonl"
+    path = kit.files + ".jsonl"
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         # Unbuffered: screens follow it, and on a full disk a buffer would fail when it is closed.

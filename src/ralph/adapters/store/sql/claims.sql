@@ -73,6 +73,10 @@ ON CONFLICT (id) DO UPDATE SET
 -- A worker says that it lives, and for how long that is good.
 UPDATE workers SET heartbeat_at = :now, lease_s = :lease_s WHERE id = :id
 
+-- name: seen
+-- A claim is a sign of life too.
+UPDATE workers SET heartbeat_at = ? WHERE id = ?
+
 -- name: claims_of_others
 -- What is in other hands than mine, and whose they are.
 SELECT host, boot_id, pid_namespace, pid, pid_start, heartbeat_at, lease_s, {columns}

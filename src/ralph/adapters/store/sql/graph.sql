@@ -15,16 +15,12 @@ SELECT alias, feature_id, id FROM tasks WHERE alias IN {listed}
 SELECT created_at FROM tasks ORDER BY rowid DESC LIMIT 1
 
 -- name: insert_task
--- A new task, its counters included.
+-- A new task, its counters included, as `Batch.rows` has it.
 INSERT INTO tasks (
     id, parent_id, title, description, status, priority, created_at, updated_at, feature_id,
     task_type, max_retries, alias, needs_change, unmet, children, open_children, failed_children,
     held
-) VALUES (
-    :id, :parent_id, :title, :description, :status, :priority, :created_at, :created_at,
-    :feature_id, :task_type, :max_retries, :alias, :needs_change, :unmet, :children,
-    :open_children, :failed_children, :held
-)
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_edge
 -- A new edge.

@@ -1,0 +1,81 @@
+"""A terminal with a person at it: what Ralph prints, what is typed, and how it is left behind."""
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+
+from tests.e2e.conftest import RALPH, Project
+
+INTERRUPT = b"\x03"
+HIDE, SHOW = b"\x1b[?25l", b"\x1b[?25h"
+NO_WRAP, WRAP = b"\x1b[?7l", b"\x1b[?7h"
+
+OWN_TERMINAL = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""What a terminal program does before it starts a shell."""
+
+
+class Terminal:
+    """Ralph in the foreground of a terminal of its own."""
+
+    def __init__(self, project: Project, *args: str) -> None:
+        self.master, self.slave = pty.openpty()
+        termios.tcsetwinsize(self.slave, (24, 80))
+        self.seen = b""
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", OWN_TERMINAL, RALPH, *args],
+            cwd=project.path,
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=self.slave,
+            env={**os.environ, "TERM": "xterm-256color", "PYTHONUTF8": "1"},
+        )
+        project.started.append(self.process)  # type: ignore[arg-type]
+
+    def until(self, condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+        """Read on, as a terminal does, until something has happened."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"it never happened: {what}\n{self.seen!r}"
+            self._read(0.02)
+
+    def _read(self, timeout: float) -> bool:
+        if not select.select([self.master], [], [], timeout)[0]:
+            return False
+        self.seen += os.read(self.master, 65536)
+        return True
+
+    def type(self, keys: bytes) -> None:
+        os.write(self.master, keys)
+
+    def ended(self) -> int:
+        """Its exit code, when it has ended and said its last word."""
+        self.until(lambda: self.process.poll() is not None, "it ended")
+        while self._read(0):
+            pass
+        assert self.process.returncode is not None
+        return self.process.returncode
+
+    def hang_up(self) -> None:
+        """Close the window."""
+        os.close(self.slave)
+        os.close(self.master)
+
+    def is_sane(self) -> bool:
+        """Can a person go on with it?"""
+        modes = termios.tcgetattr(self.slave)[3]
+        wanted = termios.ECHO | termios.ICANON | termios.ISIG
+        return (
+            modes & wanted == wanted
+            and self.seen.rfind(SHOW) >= self.seen.rfind(HIDE)
+            and self.seen.rfind(WRAP) >= self.seen.rfind(NO_WRAP)
+        )

@@ -1,0 +1,88 @@
+"""A person at a terminal presses Ctrl-C, or closes the window."""
+
+import pytest
+
+from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.dying import check_sound, left_running, store_of
+from tests.e2e.stage import Stage
+from tests.e2e.terminal import HIDE, INTERRUPT, Terminal
+
+
+def test_ctrl_c_ends_the_run_and_leaves_the_terminal_sane(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(stage.agent())
+    task = project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until(stage.there.exists, "the session began")
+    terminal.until(lambda: HIDE in terminal.seen, "the live view is there")
+    terminal.type(INTERRUPT)
+    assert terminal.ended() == 130
+    assert terminal.is_sane()
+    assert b"interrupted" in terminal.seen
+    assert b"^C" not in terminal.seen
+    assert left_running(project) == []
+    shown = project.task(task)
+    assert (shown["status"], shown["claimed_by"], shown["retry_count"]) == ("pending", None, 0)
+    with store_of(project) as store:
+        assert [run.outcome for run in store.runs()] == ["interrupted"]
+
+
+@pytest.mark.parametrize("state", ["session", "gate"])
+def test_a_second_ctrl_c_ends_it_at_once_and_leaves_the_terminal_sane(
+    project: Project, state: str
+) -> None:
+    outside = project.path.parent
+    script = outside / "deaf.sh"
+    script.write_text(
+        f"""
+        trap 'touch "{outside}/asked"' INT
+        trap '' TERM HUP
+        touch '{outside}/there'
+        while :; do sleep 0.05; done
+        """
+    )
+    deaf = f"exec sh '{script}'"
+    if state == "session":
+        project.agent(deaf)
+    else:
+        project.agent(DONE, gates=f'test = "{deaf}"')
+    task = project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until((outside / "there").exists, "it began")
+    terminal.type(INTERRUPT)
+    terminal.until((outside / "asked").exists, "it was asked to end")
+    terminal.type(INTERRUPT)
+    assert terminal.ended() == 130
+    assert terminal.is_sane()
+    wait_for(lambda: left_running(project) == [], "nothing of it is left")
+    check_sound(project)
+    project.agent(DONE)
+    project.ralph("run")
+    assert project.status(task) == "done"
+
+
+def test_a_closed_window_is_an_interrupted_run(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(stage.agent())
+    task = project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until(stage.there.exists, "the session began")
+    terminal.hang_up()
+    assert terminal.process.wait(timeout=60) == 130
+    assert left_running(project) == []
+    shown = project.task(task)
+    assert (shown["status"], shown["claimed_by"], shown["strikes"]) == ("pending", None, 0)
+    with store_of(project) as store:
+        (run,) = store.runs()
+        assert (run.outcome, run.reason) == ("interrupted", "by SIGHUP")
+    project.agent(DONE)
+    project.ralph("run")
+    assert project.status(task) == "done"
+
+
+def test_a_run_that_ends_by_itself_leaves_the_terminal_sane(project: Project) -> None:
+    project.agent(DONE)
+    project.add("Write it")
+    terminal = Terminal(project, "run")
+    assert terminal.ended() == 0
+    assert terminal.is_sane()
