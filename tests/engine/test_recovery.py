@@ -241,6 +241,17 @@ def test_work_that_lies_elsewhere_is_not_compared_with_this_checkout(world: Worl
 # What a run must not do
 
 
+def test_the_end_of_another_run_is_not_shown_as_ours(world: World) -> None:
+    world.add()
+
+    def other() -> None:
+        theirs = events.RunEnded(run_id=RunId("other"), outcome=Outcome.COMPLETE, exit_code=0)
+        world.store.record(theirs, RunId("other"))
+
+    ended = world.run(says(CLAIM, does=lambda: (other(), world.workspace.edit("work.txt"))))
+    assert world.told(events.RunEnded) == [ended]
+
+
 def test_a_run_with_a_target_does_not_go_on_with_another_task(world: World) -> None:
     left = world.add("left over")
     asked = world.add("asked for")

@@ -120,7 +120,9 @@ class Kit:
         """Show what has been recorded since the last look, by whomever."""
         while recorded := self.store.events(after=self.seen, limit=1000):
             for one in recorded:
-                self.sink.event(one)
+                # How another run begins, waits and ends is no news: a screen takes it for ours.
+                if getattr(one.event, "run_id", self.settings.run_id) == self.settings.run_id:
+                    self.sink.event(one)
             self.seen = recorded[-1].seq
 
     def record(self, event: Event) -> None:

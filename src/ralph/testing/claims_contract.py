@@ -187,6 +187,18 @@ class LeasingContract(Contract):
         clock.advance(2)
         assert [seen.expired for seen in store.stale(OTHER)] == [True]
 
+    def test_a_claim_is_a_sign_of_life_for_all_its_worker_holds(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        join(store)
+        add(store, "a")
+        add(store, "b")
+        claim(store)
+        clock.advance(LEASE_S + 1)
+        assert [seen.expired for seen in store.stale(OTHER)] == [True]
+        claim(store)
+        assert [seen.expired for seen in store.stale(OTHER)] == [False, False]
+
     def test_a_run_makes_its_worker_known(self, store: Store) -> None:
         begin(store)
         add(store, "a")
