@@ -1,4 +1,4 @@
-.PHONY: demo test check bench format lock clean
+.PHONY: demo test check soak bench format lock clean
 BIN := .venv/bin
 
 demo: .venv/.runtime ## build a sample project with the scripted agent
@@ -14,6 +14,9 @@ check: .venv/.dev ## everything but the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	tools/file-length
+
+soak: .venv/.dev ## the tests that take minutes
+	$(BIN)/pytest -n auto -m soak
 
 bench: .venv/.dev ## ratios against bare Python, written to bench/results/
 	$(BIN)/python -m bench

@@ -99,6 +99,7 @@ def assemble(
     from ralph.adapters.executor.signals import Signals
     from ralph.adapters.workspace.in_place import InPlace
     from ralph.adapters.workspace.lock import CheckoutLock
+    from ralph.documents.project_files import IGNORED
     from ralph.engine.kit import Kit
     from ralph.inside.door import SocketDoor
 
@@ -112,6 +113,7 @@ def assemble(
         stack.callback(store.close)
         settings = _settings(project, find_target(store, target), clock)
         stack.enter_context(CheckoutLock(workspace.git_dir, settings.run_id))
+        workspace.hide(IGNORED)
         signals = stack.enter_context(Signals(executor))
         door = SocketDoor(store, executor)
         stack.callback(door.close)

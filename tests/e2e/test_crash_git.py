@@ -1,6 +1,5 @@
 """Killed at any call of git: nothing is lost, nothing is done twice, and nobody is needed."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,7 +124,7 @@ def test_killed_while_git_writes(scene: Scene, tmp_path: Path, share: int, late:
         check_after_recovery(scene, project)
 
 
-@pytest.mark.skipif(not os.environ.get("RALPH_TEST_ALL"), reason="minutes; RALPH_TEST_ALL=1")
+@pytest.mark.soak
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])

@@ -20,10 +20,7 @@ NASTY = "first line\nsecond\r\x1b[31mred\x1b[0m \x07\x08 \u202e back \x9b 'quote
         "été-日本-🦊",
         "new\nline",
         "$(touch pwned);`id`&",
-        "-dash",
-        "a'b\\c",
-        "tab\there",
-        "percent%41{prompt}",
+        "-dash a'b\\c tab\t{prompt}%41",
     ],
 )
 def test_a_project_may_have_any_path(tmp_path: Path, name: str) -> None:
@@ -31,21 +28,17 @@ def test_a_project_may_have_any_path(tmp_path: Path, name: str) -> None:
     project.ralph("init")
     project.agent(f"cat {{prompt}} > /dev/null; pwd > where.txt; {DONE}", gates='x = "test -d ."')
     task = project.add("x")
-    failed = project.add("y", "--blocked-by", task)
-    out = project.ralph("run")
-    assert [project.status(one) for one in (task, failed)] == ["done", "done"]
-    assert "\x1b" not in out
+    assert "\x1b" not in project.ralph("run")
+    assert project.status(task) == "done"
     assert project.git("show", "HEAD:where.txt") == str(project.path)
     assert project.git("status", "--porcelain") == ""
-    other = project.add("z")
-    project.ralph(
-        "run", code=5, AGENT_CMD='echo half > h; echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
-    )
+    other = project.add("y")
+    fail = 'echo half > h; echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
+    project.ralph("run", code=5, AGENT_CMD=fail)
     assert refs(project) == [f"refs/ralph/{other}/1"]
     assert not (project.path / "h").exists()
     assert not list(tmp_path.rglob("pwned"))
-    assert project.ralph("logs", task)
-    assert project.ralph("status")
+    assert task in project.ralph("logs", task)
 
 
 def test_a_prompt_as_a_plain_argument_survives_odd_paths(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.stage import CLAIM, Stage, ended, refs, warnings
+from tests.e2e.conftest import DONE, Project
+from tests.e2e.stage import CLAIM, Stage, ended, refs, until, warnings
 
 FAIL = 'echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
 
@@ -157,12 +157,13 @@ def test_what_a_person_edits_in_a_pause_is_theirs(project: Project) -> None:
     """Nothing tells edits apart while a session runs; between sessions they are known."""
     stage = Stage(project)
     project.agent(stage.agent())
-    first, second = project.add("first"), project.add("second")
-    run = project.start("run")
+    project.add("first")
+    second = project.add("second")
+    run = project.start("run", "--json")
     stage.enter()
     project.ralph("pause")
     stage.go()
-    wait_for(lambda: project.status(first) == "done", "the first task is done")
+    until(run, "run_paused")
     project.write("mine.txt", "by hand\n")
     project.ralph("resume")
     ended(run)

@@ -14,6 +14,7 @@ HARM = [
     "git clean -fdxq; git checkout -q -- .",
     "rm -f .ralph/progress.db",
     "rm -f .ralph/progress.db .ralph/progress.db-wal .ralph/progress.db-shm",
+    "rm -f .ralph/progress.db-wal .ralph/progress.db-shm",
     "rm -rf .ralph; mkdir .ralph",
     "rm -rf .ralph/runs",
     "mv .ralph ../moved",

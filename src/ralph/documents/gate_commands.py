@@ -1,6 +1,6 @@
 """Which gates are no gates: commands whose exit status can never be a failure."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ralph.core.safe_text import one_line
 from ralph.documents.shell.statements import can_fail
@@ -10,11 +10,18 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+LONGEST: Final = 20_000
+
+
 def cannot_fail(command: str) -> str | None:
     """Why the command is no gate, as the rest of a sentence that begins with its name, or None.
 
     "ends with `|| true`, so it cannot fail"; also "is not valid shell: …".
     """
+    if len(command) > LONGEST:
+        return "is too long to be checked: put it into a script"
+    if any(char < " " and char not in "\n\t" for char in command):
+        return "holds control characters, which no command needs"
     root = parse(command)
     if wrong := syntax_error(root):
         return f"is not valid shell: {wrong}"

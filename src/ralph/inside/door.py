@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph.core.errors import RalphError, UsageError
+from ralph.core.errors import CannotWrite, RalphError, UsageError
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked, Transition
 from ralph.ports.calls import ADDITIONS, CLAIMS, READS, Answer, Call, arguments
@@ -20,6 +20,7 @@ from ralph.ports.executor import Executor
 from ralph.ports.store import Claim, Session, Store
 
 REQUEST_BYTES: Final = 16 * 1024 * 1024
+LONGEST_FOLDER: Final = 80
 ANSWER_SECONDS: Final = 5.0
 """A caller that does not take its answer must not hold up the loop."""
 
@@ -30,8 +31,7 @@ class SocketDoor:
     def __init__(self, store: Store, executor: Executor) -> None:
         self.store = store
         self.executor = executor
-        # Socket paths are limited to about a hundred bytes, so not below the project.
-        self.directory = tempfile.mkdtemp(prefix="ralph-")
+        self.directory = _folder()
         self.path = os.path.join(self.directory, "door")
         self.server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.server.bind(self.path)
@@ -138,3 +138,16 @@ class SocketDoor:
         if not all(isinstance(step, Blocked) for step in steps):
             raise UsageError("a session may block its own task, nothing else")
         return self.store.apply(self.claim.task.id, steps)
+
+
+def _folder() -> str:
+    """A place for the socket: not below the project, since its path may have a hundred bytes only;
+    and some people's TMPDIR is longer than that."""
+    usual = tempfile.gettempdir()
+    where = usual if len(os.fsencode(usual)) <= LONGEST_FOLDER else "/tmp"
+    try:
+        return tempfile.mkdtemp(prefix="ralph-", dir=where)
+    except OSError as error:
+        raise CannotWrite(
+            f"no folder can be made in {where}: {error.strerror}", hint="set TMPDIR to another one"
+        ) from error

@@ -37,15 +37,24 @@ class CommandAgent:
                 hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD',
             )
         self.template = setup.command
+        if not self._needs_shell(self.template):
+            try:
+                shlex.split(self.template)
+            except ValueError as error:
+                raise BadConfig(f"the agent's command cannot be read: {error}") from error
+
+    @staticmethod
+    def _needs_shell(template: str) -> bool:
+        plain = template.replace(PLACE, "")
+        first = plain.split(maxsplit=1)[0] if plain.strip() else ""
+        return not SHELL_SIGNS.isdisjoint(plain) or "=" in first or first in SHELL_WORDS
 
     def command(self, brief: Brief) -> Launch:
         """The command itself where it is one, by way of a shell where it is more."""
         template, stdin = self.template, brief.text.encode()
         if PLACE in template:
             template, stdin = _by_file(template, stdin)
-        plain = template.replace(PLACE, "")
-        first = plain.split(maxsplit=1)[0]
-        if SHELL_SIGNS.isdisjoint(plain) and "=" not in first and first not in SHELL_WORDS:
+        if not self._needs_shell(template):
             words = (word.replace(PLACE, brief.path) for word in shlex.split(template))
             return Launch(argv=tuple(words), stdin=stdin)
         line = template.replace(PLACE, shlex.quote(brief.path))
@@ -64,10 +73,8 @@ class CommandAgent:
             case None:
                 return Ending(ended=Ended.NOT_INSTALLED, detail=exit_.error)
             case 126 | 127 if not message.strip():
-                detail = exit_.stderr.strip().splitlines()
-                return Ending(
-                    ended=Ended.NOT_INSTALLED, detail=detail[-1] if detail else "command not found"
-                )
+                why = _last_line(exit_.stderr) or "command not found"
+                return Ending(ended=Ended.NOT_INSTALLED, detail=why)
             case code if code < 0 or code in (130, 143):
                 signal = -code if code < 0 else code - 128
                 return Ending(
@@ -78,9 +85,15 @@ class CommandAgent:
             case 0:
                 return Ending(ended=Ended.FINISHED, message=message)
             case code:
-                return Ending(
-                    ended=Ended.AGENT_ERROR, message=message, detail=f"the agent exited with {code}"
+                why = ": ".join(
+                    filter(None, (f"the agent exited with {code}", _last_line(exit_.stderr)))
                 )
+                return Ending(ended=Ended.AGENT_ERROR, message=message, detail=why)
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1][:200] if lines else ""
 
 
 def _by_file(template: str, prompt: bytes) -> tuple[str, bytes]:

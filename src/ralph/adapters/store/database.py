@@ -44,7 +44,10 @@ class Database:
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
         except OSError as error:
-            raise CannotWrite(f"folder of {self.path} cannot be made: {error.strerror}") from error
+            raise CannotWrite(
+                f"folder of {self.path} cannot be made: {error.strerror}",
+                hint="look at its permissions, and at what is in its place",
+            ) from error
         try:
             connection = sqlite3.connect(
                 self.path, timeout=self._timeout_s, isolation_level=None, cached_statements=256

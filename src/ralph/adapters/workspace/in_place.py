@@ -11,8 +11,10 @@ them; of a submodule only its commit is seen.
 """
 
 import os
+from collections.abc import Iterable
 
 from ralph.adapters.workspace.carry import Carry
+from ralph.adapters.workspace.exclude import hide
 from ralph.adapters.workspace.git import Git, find_top
 from ralph.adapters.workspace.index import (
     Scratch,
@@ -58,6 +60,10 @@ class InPlace:
     def top(self) -> str:
         """The checkout's top directory."""
         return self._git.top
+
+    def hide(self, patterns: Iterable[str]) -> None:
+        """Let git ignore what is Ralph's own in the project's directory, whatever agents commit."""
+        hide(self._git, self.prefix, patterns)
 
     def snapshot(self) -> Snapshot:
         status = read_status(self._git)

@@ -15,8 +15,9 @@ RESERVED: Final = frozenset({"then", "elif", "else", "fi", "do", "done", "esac",
 
 def parse(text: str) -> "Node":
     """The root of the tree; a text that is not shell has a tree as well, see `syntax_error`."""
-    # Text from the environment may hold bytes that were no UTF-8.
-    return _parser().parse(text.encode(errors="replace")).root_node
+    # The grammar's own scanner is C and was made for ASCII; what else a command holds are letters.
+    plain = "".join(char if char < "\x80" else "_" for char in text)
+    return _parser().parse(plain.encode()).root_node
 
 
 @lru_cache(maxsize=1)

@@ -43,7 +43,10 @@ def _write(path: str, text: str) -> None:
         with open(path, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
     except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
+        raise CannotWrite(
+            f"cannot write {path}: {error.strerror}",
+            hint="look at the disk, and at what is in the place of its folder",
+        ) from error
 
 
 def material(kit: Kit, task: Task, guidance: tuple[str, ...]) -> Material:
