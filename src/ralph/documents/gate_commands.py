@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-LONGEST: Final = 20_000
+LONGEST: Final = 32_000
 
 
 def cannot_fail(command: str) -> str | None:
