@@ -85,8 +85,10 @@ def test_a_task_claimed_elsewhere_is_waited_for(pair: Pair) -> None:
     assert there.poll() is None, "it is not blocked: the other run may still succeed"
     stage.go()
     ended(here, 4)
-    said = ended(there)
-    assert json.loads(said.splitlines()[-1])["outcome"] == "complete"
+    events = [json.loads(line) for line in ended(there).splitlines()]
+    assert events[-1]["outcome"] == "complete"
+    assert [event["event"] for event in events].count("run_ended") == 1, "the other's is not ours"
+    assert first in [event["task_id"] for event in events if event["event"] == "task_done"]
     shown = [
         json.loads(pair.there.ralph("task", "show", one, "--json", **pair.env))
         for one in (first, second)

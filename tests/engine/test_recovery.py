@@ -195,6 +195,20 @@ def test_a_persons_commit_is_no_work_of_a_session(world: World) -> None:
     pytest.fail("no session was left to judge")
 
 
+def test_work_that_was_committed_before_the_crash_is_not_done_again(world: World) -> None:
+    """Whatever a person makes of the files afterwards."""
+    for dead in deaths(world.runs_dir, accepts):
+        if len(dead.workspace.commits) == 1 or dead.store.find("t-000001").status is Status.DONE:
+            continue
+        dead.workspace.edit("work.txt", "a person's")
+        assert dead.run().outcome is Outcome.COMPLETE
+        assert dead.workspace.commits == ["c0", "Write it"]
+        assert dead.workspace.files["work.txt"] == "a person's"
+        assert len(dead.store.sessions()) == 1
+        return
+    pytest.fail("it never died between commit and settlement")
+
+
 def test_a_session_whose_work_a_person_threw_away_is_repeated(gated: World) -> None:
     gated.add("Write it")
     postpone(gated, gated.works())

@@ -253,7 +253,7 @@ def _reaches(view: View, start: Moment, goal: Moment) -> bool:
     ahead, behind = {start}, {goal}
     front, back = deque([start]), deque([goal])
     while front and back:
-        for moment in _after(view, front.popleft()):
+        for moment in moments_after(view, front.popleft()):
             if moment in behind:
                 return True
             if moment not in ahead:
@@ -268,7 +268,8 @@ def _reaches(view: View, start: Moment, goal: Moment) -> bool:
     return False
 
 
-def _after(view: View, moment: Moment) -> Iterator[Moment]:
+def moments_after(view: View, moment: Moment) -> Iterator[Moment]:
+    """The moments that must wait for this one."""
     task, finish = moment
     if finish:
         for dependent in view.dependents(task):

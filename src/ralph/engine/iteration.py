@@ -17,7 +17,7 @@ from ralph.engine.steps.execute import execute
 from ralph.engine.steps.judge import judge
 from ralph.engine.steps.settle import settle
 from ralph.engine.unjudged import is_here, last_session, unjudged
-from ralph.ports.store import Claim, Session
+from ralph.ports.store import Claim, Mark, Session
 
 
 class Iterated(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +63,8 @@ def _resume(kit: Kit, claim: Claim) -> Session | None:
     if session is None:
         return None
     kit.warn(f"going on with {claim.task.id} where its last session ended", claim.task.id)
+    if session.mark is Mark.ACCEPTED:
+        return session
     # What others have done since is on both sides of the comparison: see `recovery`.
     return replace(session, after=kit.take_snapshot())
 

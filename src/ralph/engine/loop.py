@@ -137,16 +137,19 @@ class Loop:
 
     def _nothing_ready(self) -> End | None:
         """Open tasks, but none that could run: wait for other workers, or give up."""
-        kit = self.kit
+        kit, store, target = self.kit, self.kit.store, self.kit.settings.target
         recover(kit)
-        if kit.store.next_ready(kit.settings.target, kit.settings.schedule) is not None:
+        # Asked before and after: what another run ends in between makes something ready, and what
+        # it takes in between is no longer ready.
+        busy = store.in_progress(target)
+        if store.next_ready(target, kit.settings.schedule) is not None:
             return None
-        if kit.store.in_progress(kit.settings.target):
+        if busy or store.in_progress(target):
             # Another run holds what is left: its end may make something ready.
             wait(kit, 1.0)
             return None
-        open_ = kit.store.counts(kit.settings.target).open
-        return Outcome.BLOCKED, f"{open_} open, none of them can run"
+        open_ = store.counts(target).open
+        return (Outcome.BLOCKED, f"{open_} open, none of them can run") if open_ else None
 
     def _after(self, iterated: Iterated) -> End | None:
         """What an iteration means for the run."""

@@ -114,8 +114,10 @@ def _left_here(kit: Kit) -> Unfinished | None:
         return None
     try:
         base = _with_theirs(kit, last, base)
+        kit.workspace.changes(base, kit.take_snapshot())
     except UnusableData as error:
-        # Weeks have passed, and git has thrown the recorded states away.
+        # Weeks have passed, and git has thrown the recorded states away. Better to learn it now
+        # than after the next session.
         kit.warn(f"the work of {last.task_id} is taken for yours: {error}", last.task_id)
         kit.store.forget_base(last.task_id)
         return None
@@ -127,14 +129,20 @@ def _with_theirs(kit: Kit, session: Session, base: Snapshot) -> Snapshot:
     now = kit.take_snapshot()
     if session.after is None or session.after == now:
         return base
-    theirs = kit.workspace.changes(session.after, now).files
-    if not set(theirs).isdisjoint(kit.workspace.changes(base, session.after).files):
+    if session.mark in (Mark.ENDED, Mark.GATED) and _is_touched(kit, session, base, now):
         # What would be judged is not what would be committed.
-        kit.warn(f"what the last session of {session.task_id} left is no longer as it was")
+        kit.warn(f"the last session of {session.task_id} is not judged: its files were changed")
         kit.store.mark_session(session.id, Mark.SETTLED)
     moved = kit.workspace.carry_over(base, session.after, now)
     kit.store.move_base(session.task_id, moved)
     return moved
+
+
+def _is_touched(kit: Kit, session: Session, base: Snapshot, now: Snapshot) -> bool:
+    """Has somebody changed what the session had changed?"""
+    after = session.after or now
+    theirs = kit.workspace.changes(after, now).files
+    return not set(theirs).isdisjoint(kit.workspace.changes(base, after).files)
 
 
 def _is_elsewhere(kit: Kit, session: Session) -> bool:

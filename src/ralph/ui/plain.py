@@ -29,6 +29,7 @@ class Plain:
         self._shown = 0
         self._dropped = 0
         self._last_text = ""
+        self._speaker: TaskId | None = None
 
     def event(self, recorded: events.Recorded) -> None:
         """Tell of it."""
@@ -47,7 +48,7 @@ class Plain:
             case said.ToolUse(name=name, summary=summary):
                 self._chat(task, name, summary)
             case said.Text(text=text, partial=False):
-                self._last_text = text[:4000]
+                self._speaker, self._last_text = task, text[:4000]
             case said.Retry(message=message):
                 self._chat(task, "tries again", message)
             case said.Limit(status=status, window=window):
@@ -73,9 +74,10 @@ class Plain:
 
     def _speak_of(self, event: events.Event) -> None:
         match event:
-            case events.SessionStarted():
+            case events.SessionStarted(task_id=task_id) if task_id == self._speaker:
                 self._last_text = ""
-            case events.SessionEnded(task_id=task_id):
+            # Sessions of other runs end as well; what was said here is not theirs.
+            case events.SessionEnded(task_id=task_id) if task_id == self._speaker:
                 # An agent that reports no result has said its last word in its last text.
                 text, self._last_text = self._last_text, ""
                 if text:

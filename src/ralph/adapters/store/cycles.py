@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from ralph.adapters.store.database import Database
 from ralph.adapters.store.view import Lines
-from ralph.core.graph import Moment, View, _after
+from ralph.core.graph import Moment, View, moments_after
 from ralph.core.ids import TaskId
 from ralph.core.task import Task
 
@@ -57,7 +57,7 @@ def first_cycle(view: View, tasks: Iterable[TaskId]) -> list[TaskId]:
             elif moment not in finished:
                 finished[moment] = False
                 path.append(moment)
-                ahead.append(_after(view, moment))
+                ahead.append(moments_after(view, moment))
             elif not finished[moment]:
                 return [one for one, _ in path[path.index(moment) :]]
     return []

@@ -57,9 +57,19 @@ def _lost(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
 
 
 def _has_changed(kit: Kit, session: Session, base: Snapshot | None) -> bool:
-    if base is None or session.after is None or base.same_as(session.after):
+    if _differ(kit, base, session.after):
+        return True
+    # A person may have committed its work before it was judged: it is work all the same.
+    then = kit.store.session(session.task_id, session.attempt)
+    return (
+        then is not None and then.after != session.after and _differ(kit, then.before, then.after)
+    )
+
+
+def _differ(kit: Kit, base: Snapshot | None, after: Snapshot | None) -> bool:
+    if base is None or after is None or base.same_as(after):
         return False
-    changes = kit.workspace.changes(base, session.after)
+    changes = kit.workspace.changes(base, after)
     return any(path not in kit.kept for path in work(changes, kit.workspace.prefix))
 
 
