@@ -162,3 +162,50 @@ def test_a_store_that_began_anew_is_not_overwritten(store: SqliteStore, path: st
     assert store.restore_if_removed()
     assert [task.id for task in store.tasks(Filter())] == ["t-new"]
     anew.close()
+
+
+def test_a_store_that_somebody_made_by_merely_looking_does_not_count(
+    store: SqliteStore, path: str
+) -> None:
+    add(store, "old")
+    shutil.rmtree(os.path.dirname(path))
+    looking = SqliteStore.open(path, FrozenClock())
+    assert looking.tasks(Filter()) == []
+    assert store.restore_if_removed()
+    assert [task.id for task in looking.tasks(Filter())] == ["t-old"]
+    looking.close()
+
+
+def test_a_log_that_is_removed_alone_is_written_again(store: SqliteStore, path: str) -> None:
+    add(store, "a")
+    for end in ("-wal", "-shm"):
+        os.unlink(path + end)
+    add(store, "b")
+    assert store.restore_if_removed()
+    assert not store.restore_if_removed()
+    other = SqliteStore.open(path, FrozenClock())
+    assert [task.id for task in other.tasks(Filter())] == ["t-a", "t-b"]
+    assert other.check() == []
+    other.close()
+
+
+def test_another_programs_file_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "bookmarks.db"
+    theirs = sqlite3.connect(path)
+    theirs.execute("CREATE TABLE bookmarks (url TEXT)")
+    theirs.close()
+    before = path.read_bytes()
+    with pytest.raises(UnusableData, match="not written by Ralph"):
+        SqliteStore.open(str(path), FrozenClock())
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["a folder", "no permission"])
+def test_what_cannot_be_read_is_unusable(path: str, place: str) -> None:
+    os.makedirs(path if place == "a folder" else os.path.dirname(path))
+    if place == "no permission":
+        Path(path).touch(0)
+        if os.geteuid() == 0:
+            pytest.skip("root may read everything; tests/e2e becomes somebody else for this")
+    with pytest.raises(UnusableData, match="cannot be read"):
+        SqliteStore.open(path, FrozenClock())

@@ -59,6 +59,11 @@ def test_variables_before_the_command_need_a_shell() -> None:
     assert launch("MODE=fast agent")[0] == ("/bin/sh", "-c", "MODE=fast agent")
 
 
+@pytest.mark.parametrize("command", ["exit 3", ": nothing", ". ./agent.sh", "exec agent"])
+def test_words_that_only_a_shell_knows_need_one(command: str) -> None:
+    assert launch(command)[0] == ("/bin/sh", "-c", command)
+
+
 def test_a_prompt_too_long_for_an_argument_goes_to_stdin_instead() -> None:
     argv, stdin = launch('agent -p "$(cat {prompt})"', "x" * 200_000)
     assert (argv, len(stdin)) == (("agent", "-p"), 200_000)
@@ -67,6 +72,17 @@ def test_a_prompt_too_long_for_an_argument_goes_to_stdin_instead() -> None:
 def test_a_command_must_be_set() -> None:
     with pytest.raises(BadConfig):
         CommandAgent(Setup(command=" "))
+
+
+def test_a_command_must_be_readable() -> None:
+    with pytest.raises(BadConfig, match="quotation"):
+        CommandAgent(Setup(command="agent 'with one quote"))
+
+
+def test_an_error_says_what_the_agent_complained_about_last() -> None:
+    agent = CommandAgent(Setup(command="agent"))
+    ending = agent.ending(Digest(), Exit(code=2, stderr="first\nno such model\n"))
+    assert ending.detail == "the agent exited with 2: no such model"
 
 
 @pytest.mark.parametrize(

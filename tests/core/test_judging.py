@@ -6,7 +6,7 @@ from ralph.core.ending import COSTS, Cost, Ended, Ending
 from ralph.core.gates import Evidence, GateResult, weigh
 from ralph.core.sigils import Promise, Sigils
 from ralph.core.transitions import Accepted, GaveUp, Rejected, Released, Struck
-from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates
+from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates, on_history
 from tests.core.forest import a_task
 
 TASK = a_task("t-1")
@@ -176,3 +176,11 @@ class TestVerdicts:
         assert verdict.transition == Accepted()
         # Red before and red now proves nothing, and that is said aloud.
         assert bool(verdict.warnings) is (evidence is Evidence.NONE)
+
+
+def test_commits_that_were_there_before_may_not_be_lost() -> None:
+    assert on_history(()) is None
+    verdict = on_history(("a" * 40, "b" * 40))
+    assert verdict is not None
+    assert isinstance(verdict.transition, Rejected)
+    assert "bbbbbbbbbb," in verdict.message

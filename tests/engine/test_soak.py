@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
@@ -308,14 +309,30 @@ RUNS = st.fixed_dictionaries(
 )
 
 
-@settings(
+ALWAYS = settings(
     max_examples=300,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
 )
-@given(tasks=st.integers(1, 3), story=st.lists(RUNS, min_size=1, max_size=4))
+STORIES = given(tasks=st.integers(1, 3), story=st.lists(RUNS, min_size=1, max_size=4))
+
+
+@ALWAYS
+@STORIES
 def test_the_promises_hold_whatever_happens(tasks: int, story: list[dict[str, Any]]) -> None:
+    _live_through(tasks, story)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@settings(ALWAYS, max_examples=20_000)
+@STORIES
+def test_the_promises_hold_for_a_long_time(tasks: int, story: list[dict[str, Any]]) -> None:
+    _live_through(tasks, story)
+
+
+def _live_through(tasks: int, story: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as runs_dir:
         life = Life(Path(runs_dir))
         for number in range(tasks):

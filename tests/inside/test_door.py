@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -177,3 +178,24 @@ def test_without_a_loop_the_visitor_is_told(house: House) -> None:
         house.remote.find(house.mine)
     assert isinstance(caught.value, RalphError)
     assert "RALPH_SOCKET" in caught.value.hint
+
+
+def test_what_killed_runs_have_left_is_taken_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    executor = Processes(SystemClock())
+    killed = SocketDoor(MemoryStore(FrozenClock()), executor)
+    executor.unwatch(killed.server.fileno())
+    killed.server.close()  # as the kernel does it
+    strange = tmp_path / "ralph-of-somebody"
+    strange.mkdir()
+    alive = SocketDoor(MemoryStore(FrozenClock()), executor)
+    assert not os.path.exists(killed.directory)
+    third = SocketDoor(MemoryStore(FrozenClock()), executor)
+    assert os.path.exists(alive.path)
+    assert strange.exists()
+    for door in (alive, third):
+        door.close()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["ralph-of-somebody"]
+    executor.close()

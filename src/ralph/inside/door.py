@@ -21,6 +21,7 @@ from ralph.ports.store import Claim, Session, Store
 
 REQUEST_BYTES: Final = 16 * 1024 * 1024
 LONGEST_FOLDER: Final = 80
+PREFIX: Final = "ralph-"
 ANSWER_SECONDS: Final = 5.0
 """A caller that does not take its answer must not hold up the loop."""
 
@@ -34,8 +35,11 @@ class SocketDoor:
         self.directory = _folder()
         self.path = os.path.join(self.directory, "door")
         self.server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.server.bind(self.path)
+        # Named when it listens: a door behind which nobody listens is taken for a dead one.
+        unnamed = f"{self.path}~"
+        self.server.bind(unnamed)
         self.server.listen(16)
+        os.rename(unnamed, self.path)
         self.server.settimeout(0)
         executor.watch(self.server.fileno(), self._welcome)
         self.token = ""
@@ -145,9 +149,30 @@ def _folder() -> str:
     and some people's TMPDIR is longer than that."""
     usual = tempfile.gettempdir()
     where = usual if len(os.fsencode(usual)) <= LONGEST_FOLDER else "/tmp"
+    _remove_dead_doors(where)
     try:
-        return tempfile.mkdtemp(prefix="ralph-", dir=where)
+        return tempfile.mkdtemp(prefix=PREFIX, dir=where)
     except OSError as error:
         raise CannotWrite(
             f"no folder can be made in {where}: {error.strerror}", hint="set TMPDIR to another one"
         ) from error
+
+
+def _remove_dead_doors(where: str) -> None:
+    """Take away what runs that were killed have left: nobody listens behind their doors."""
+    with contextlib.suppress(OSError), os.scandir(where) as entries:
+        for entry in entries:
+            if entry.name.startswith(PREFIX) and _is_dead(os.path.join(entry.path, "door")):
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _is_dead(door: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
+        knock.settimeout(0)
+        try:
+            knock.connect(door)
+        except ConnectionRefusedError:
+            return True
+        except OSError:
+            return False
+    return False
