@@ -92,7 +92,7 @@ class Teller:
                 title=title,
                 attempt=attempt,
                 agent="claude",
-                log=f"/work/demo/.ralph/runs/run-7c31-iter-{attempt}.log",
+                log=f"/home/ann/demo/.ralph/runs/run-7c31-iter-{attempt}.log",
             ),
             after=0.0,
         )
@@ -143,7 +143,7 @@ def the_start(teller: Teller) -> None:
             worker=WORKER,
             target="feature search",
             agent="claude",
-            checkout="/work/demo",
+            checkout="/home/ann/demo",
             gates=GATES,
             sandbox="bubblewrap",
         ),

@@ -256,8 +256,8 @@ def test_the_log_is_a_link_to_its_file() -> None:
 
     # No id: one that changed with every frame would flicker under the mouse.
     assert set(links) == {
-        ("", "file:///work/demo/.ralph/runs"),
-        ("", "file:///work/demo/.ralph/runs/run-7c31-iter-1.log"),
+        ("", "file:///home/ann/demo/.ralph/runs"),
+        ("", "file:///home/ann/demo/.ralph/runs/run-7c31-iter-1.log"),
     }
 
 
