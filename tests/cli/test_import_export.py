@@ -180,3 +180,13 @@ def test_the_same_alias_may_live_in_two_features(ralph: Cli) -> None:
         "task", "import", "-", stdin=lines({"title": "x", "blockers": ["US-1"]}), code=65
     )
     assert "several features" in answer.err
+
+
+def test_why_a_task_is_blocked_goes_along(ralph: Cli) -> None:
+    task = ralph.add("x")
+    ralph("task", "block", task, "-r", "waits for the new API")
+    exported = ralph("task", "export").out
+    ralph("task", "delete", task, "--yes")
+    ralph("task", "import", "-", stdin=exported.encode())
+    shown = ralph.json("task", "show", task)
+    assert (shown["status"], shown["reason"]) == ("blocked", "waits for the new API")

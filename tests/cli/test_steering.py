@@ -44,8 +44,8 @@ def test_skipping_a_task_in_progress_asks_its_run(ralph: Cli) -> None:
         task = running.claim().task.id
         assert running.run in ralph("skip", task, "-r", "later").out
         (control,) = running.store.take_controls(running.run)
-        assert (control.word, control.task_id) == (Word.SKIP, task)
-        assert running.store.logs(task)[-1].message == "skipped: later"
+        asked = (control.word, control.task_id, control.reason)
+        assert asked == (Word.SKIP, task, "later")
     assert ralph.status(task) == "in_progress"
 
 
@@ -74,7 +74,7 @@ def test_guidance_waits_for_the_next_session(ralph: Cli) -> None:
     ralph("inject", "-", stdin=b"from a file\n")
     with a_run(ralph) as running:
         assert "no run" not in ralph("inject", "again").out
-        said = [text for _, text in running.store.guidance(running.claim().task.id)]
+        said = running.store.guidance(running.claim().task.id, 1)
     assert said == ["use the fixture", "only you", "from a file", "again"]
     assert_one_line(ralph("inject", "  ", code=64))
 

@@ -99,3 +99,10 @@ class Forest:
 
     def failed_children(self, task: TaskId) -> int:
         return sum(self.tasks[one].status is Status.FAILED for one in self.children(task))
+
+    def doubtful_parents(self) -> list[TaskId]:
+        return [
+            task.id
+            for task in self.tasks.values()
+            if task.status is Status.PENDING and self.failed_children(task.id)
+        ]

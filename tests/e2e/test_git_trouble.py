@@ -114,12 +114,26 @@ def test_an_agent_may_rewrite_its_own_commits(project: Project) -> None:
     assert project.commits()[0] == "better"
 
 
-def test_a_lock_that_an_agent_left_is_named_and_nothing_is_lost(project: Project) -> None:
-    sessions = project.path.parent / "sessions"
-    project.agent(f"echo x >> '{sessions}'; touch .git/index.lock; {DONE}")
+def test_a_lock_that_an_agent_left_is_moved_aside(project: Project) -> None:
+    project.agent(f"echo dead > .git/index.lock; {DONE}")
     task = project.add("x")
+    events = project.events()
+    assert project.status(task) == "done"
+    assert project.commits()[0] == "x"
+    (aside,) = (project.path / ".git/ralph").glob("index.lock-*")
+    assert aside.read_text() == "dead\n"
+    assert any(str(aside) in event.get("message", "") for event in events)
+
+
+def test_somebody_elses_lock_is_named_and_nothing_is_lost(project: Project) -> None:
+    sessions = project.path.parent / "sessions"
+    project.agent(f"echo x >> '{sessions}'; {DONE}")
+    task = project.add("x")
+    lock = project.path / ".git" / "index.lock"
+    lock.touch()
     refused(project.try_ralph("run"), 75, "index.lock", "hint: ")
-    (project.path / ".git" / "index.lock").unlink()
+    assert lock.exists()
+    lock.unlink()
     project.ralph("run")
     assert project.status(task) == "done"
     assert project.commits()[0] == "x"

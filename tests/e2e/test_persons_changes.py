@@ -88,6 +88,13 @@ def test_a_claim_without_work_leaves_them_alone(messy: Mess) -> None:
     messy.unharmed()
 
 
+def test_work_in_their_files_alone_is_refused_by_name(messy: Mess) -> None:
+    project = messy.project
+    task = project.add("x", "--max-retries", "0")
+    project.ralph("run", code=5, AGENT_CMD=f"echo an agent >> shared.txt; {CLAIM}")
+    assert "except shared.txt" in project.task(task)["reason"]
+
+
 def test_an_agent_that_edits_the_same_file_leaves_it_to_the_person(messy: Mess) -> None:
     project = messy.project
     task = project.add("x")

@@ -222,12 +222,12 @@ def test_skip_blocks_the_running_task_and_goes_on(world: World) -> None:
     task = world.add("skip me")
     world.add("other")
     ended = world.run(
-        says("half", does=lambda: world.store.send(RunId("run-1"), Word.SKIP, task)),
+        says("half", does=lambda: world.store.send(RunId("run-1"), Word.SKIP, task, "not now")),
         world.works(),
     )
     assert ended.outcome is Outcome.BLOCKED
     found = world.task(task)
-    assert (found.status, found.reason) == (Status.BLOCKED, "skipped by a person")
+    assert (found.status, found.reason) == (Status.BLOCKED, "not now")
 
 
 def test_guidance_reaches_the_next_brief_and_is_acknowledged(world: World) -> None:

@@ -33,9 +33,7 @@ def run(args: Namespace) -> int:
             holders = [one for one in living_runs(store) if one.worker == task.claimed_by]
         for holder in holders:
             # Only the run itself can stop the session; it blocks the task then.
-            store.send(holder.id, Word.SKIP, task.id)
-        if holders and reason:
-            store.log(task.id, f"skipped: {reason}")
+            store.send(holder.id, Word.SKIP, task.id, reason)
         if not holders:
             store.apply(task.id, [Blocked(reason or "skipped by a person")])
     if holders:

@@ -246,6 +246,7 @@ class ControlSent(_Event, frozen=True, kw_only=True):
 
     word: str
     task_id: TaskId | None = None
+    reason: str = ""
 
 
 TaskMoved = (

@@ -5,7 +5,8 @@ Every function sees the graph through a `View`, so the same rules serve every st
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from itertools import islice
+from typing import Final, Protocol
 
 from ralph.core.ids import TaskId
 from ralph.core.task import OPEN, Status, Task
@@ -16,6 +17,9 @@ from ralph.core.transitions import (
     Transition,
     Unblocked,
 )
+
+FEW: Final = 50
+"""Fewer tasks are looked at one by one, without asking which of them matter."""
 
 
 class View(Protocol):
@@ -30,6 +34,9 @@ class View(Protocol):
         ...
 
     def failed_children(self, task: TaskId) -> int: ...
+    def doubtful_parents(self) -> Iterable[TaskId]:
+        """Pending parents of which a child has failed."""
+        ...
 
 
 def follow_ups(
@@ -139,12 +146,13 @@ def _fail_parent(
 
 def _doomed_parents(view: View, failed: TaskId) -> Iterator[tuple[TaskId, Transition]]:
     """A failure may take away the last hope of tasks elsewhere, and so fail their parents."""
-    parents: set[TaskId] = set()
-    for task in _downstream(view, failed):
-        parent = view.node(task).parent_id
-        if parent is not None and parent not in parents:
-            parents.add(parent)
-            yield from _fail_parent(view, parent, fail_fast=False)
+    # Mostly none or a few are in doubt, while half of a large graph may wait for the failed task.
+    parents = list(islice(view.doubtful_parents(), FEW))
+    if len(parents) == FEW:
+        waiting = (view.node(task).parent_id for task in _downstream(view, failed))
+        parents = list(dict.fromkeys(parent for parent in waiting if parent is not None))
+    for parent in parents:
+        yield from _fail_parent(view, parent, fail_fast=False)
 
 
 def _revived_parents(view: View, risen: TaskId) -> Iterator[tuple[TaskId, Transition]]:

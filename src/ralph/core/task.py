@@ -85,6 +85,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     blocked_by: tuple[TaskId, ...] = ()
     status: Status = Status.PENDING
     """Only imports say anything but pending; an import never brings a claim along."""
+    reason: str | None = None
+    """Why it is blocked or failed."""
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -101,6 +101,9 @@ Transition = (
     | ChildReopened
 )
 
+TRIED: Final = (Accepted, Rejected, Struck)
+"""What a session comes to. If it has split its task up, the tasks below it decide instead."""
+
 
 def advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one table
     """Return the task after the transition, or raise IllegalTransition."""

@@ -1,11 +1,12 @@
 """Does the attempt count? Decided from what was said, what changed and what the gates say."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import msgspec
 
 from ralph.core.ending import Cost, Ending
 from ralph.core.gates import Evidence, GateResult
+from ralph.core.safe_text import one_line
 from ralph.core.sigils import Promise, Sigils
 from ralph.core.task import Task
 from ralph.core.transitions import Accepted, GaveUp, Rejected, Released, Struck, Transition
@@ -66,11 +67,17 @@ def on_history(lost: Sequence[str]) -> Verdict | None:
     return Verdict(transition=Rejected(why), message=why)
 
 
-def on_change(task: Task, changed: bool) -> Verdict | None:  # noqa: FBT001
-    """Step 3: a claim needs work behind it. None: there is, or none is needed."""
-    if changed or not task.needs_change:
+def on_change(task: Task, changed: Set[str], kept: Set[str]) -> Verdict | None:
+    """Step 3: a claim needs work behind it. None: there is, or none is needed.
+
+    `kept` files hold a person's own uncommitted changes, so they are never committed.
+    """
+    if changed - kept or not task.needs_change:
         return None
     why = "it was claimed done, but nothing in the tree has changed"
+    if changed:
+        names = ", ".join(one_line(path, 60) for path in sorted(changed)[:5])
+        why += f" except {names}, where a person has changes that are not committed"
     return Verdict(transition=Rejected(why), message=why)
 
 

@@ -34,6 +34,8 @@ class TaskLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     alias: str | None = None
     needs_change: bool = True
     blockers: tuple[str, ...] = ()
+    reason: str | None = None
+    """Kept where the task is blocked or failed."""
 
     # What the task went through in the graph it comes from: written down, never taken over.
     task_type: Any = None
@@ -42,7 +44,6 @@ class TaskLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     attempt: Any = None
     verification_status: Any = None
     claimed_by: Any = None
-    reason: Any = None
     created_at: Any = None
     updated_at: Any = None
 

@@ -7,7 +7,7 @@ import msgspec
 from ralph.core.errors import CycleRefused, NoSuchTask, UnusableData
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
-from ralph.core.task import Draft
+from ralph.core.task import Draft, Status
 from ralph.documents.task_lines import Numbered, TaskLine
 
 
@@ -68,6 +68,7 @@ def drafts(
                 needs_change=task.needs_change,
                 blocked_by=tuple(dict.fromkeys(filter(None, blockers))),
                 status=task.status,
+                reason=task.reason if task.status in (Status.BLOCKED, Status.FAILED) else None,
             )
         )
     _refuse_circles(found, made)

@@ -29,17 +29,18 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 kit.stop_now = True
                 stop = Stop.INTERRUPTED
             case Word.SKIP:
+                why = control.reason or SKIPPED
                 if control.task_id is not None and control.task_id == running:
-                    kit.skipped.add(control.task_id)
+                    kit.skipped[control.task_id] = why
                     stop = Stop.INTERRUPTED
                 elif control.task_id is not None:
-                    _block(kit, control.task_id)
+                    _block(kit, control.task_id, why)
     return stop
 
 
-def _block(kit: Kit, task: TaskId) -> None:
+def _block(kit: Kit, task: TaskId, why: str) -> None:
     try:
-        kit.store.apply(task, [Blocked(SKIPPED)])
+        kit.store.apply(task, [Blocked(why)])
     except RalphError as error:
         # It was settled or deleted in the meantime: nothing is left to skip.
         kit.warn(f"cannot skip: {error}", task)

@@ -108,7 +108,8 @@ class Kit:
         """Why the run is to end after this session."""
         self.stop_now = False
         self.paused = False
-        self.skipped: set[TaskId] = set()
+        self.skipped: dict[TaskId, str] = {}
+        """Tasks that a person wants left out, and why."""
 
     @property
     def files(self) -> str:

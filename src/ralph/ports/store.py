@@ -3,7 +3,7 @@
 The store is four small promises; whoever needs only one should ask only for that.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -295,6 +295,7 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     word: Word
     task_id: TaskId | None = None
+    reason: str = ""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -358,12 +359,14 @@ class History(Protocol):
         ...
 
     def inject(self, text: str, task: TaskId | None) -> None: ...
-    def guidance(self, task: TaskId) -> list[tuple[int, str]]:
-        """What waits for this task's next brief."""
+    def guidance(self, task: TaskId, attempt: int) -> list[str]:
+        """What people have said to this task: it stays with it, since a session may be cut short
+        or its work be rejected. What it hears for the first time is acknowledged by an event."""
         ...
 
-    def delivered(self, ids: Iterable[int], event: Event) -> None: ...
-    def send(self, run: RunId, word: Word, task: TaskId | None = None) -> None: ...
+    def send(
+        self, run: RunId, word: Word, task: TaskId | None = None, reason: str = ""
+    ) -> None: ...
     def take_controls(self, run: RunId) -> list[Control]:
         """What was asked since the last look; each is handed out once."""
         ...

@@ -63,6 +63,14 @@ class Workspace(Protocol):
         """Bring branch, index and files back to the snapshot. Call `save` first."""
         ...
 
+    def is_locked(self) -> bool:
+        """Does another git hold the index, or has a killed one left its lock behind?"""
+        ...
+
+    def break_lock(self) -> str:
+        """Move the lock of a git that is dead out of the way; return where it is now."""
+        ...
+
     def close(self) -> None:
         """Give it up. Only what is saved elsewhere may go."""
         ...

@@ -15,6 +15,7 @@ from ralph.core.transitions import (
     Rejected,
     Released,
     Struck,
+    Transition,
 )
 from ralph.ports.store import Counts, Mark, Store
 from ralph.testing.clock import FrozenClock
@@ -333,6 +334,16 @@ class SettlingContract(Contract):
         assert next_ready(store) == child
         work(store, child)
         assert status(store, a) is Status.DONE
+
+    @pytest.mark.parametrize("transition", [Rejected("no"), Struck("no")])
+    def test_rejecting_a_task_that_was_split_up_does_not_hold_what_is_below(
+        self, store: Store, transition: Transition
+    ) -> None:
+        a = add(store, "a", max_retries=0)
+        taken = claim(store)
+        child = add(store, "child", under=a)
+        assert settle(store, taken, transition).status is Status.PENDING
+        assert next_ready(store) == child
 
     def test_a_task_whose_children_are_all_done_is_done_when_accepted(self, store: Store) -> None:
         a = add(store, "a")

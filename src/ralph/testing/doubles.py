@@ -224,6 +224,13 @@ class FakeWorkspace:
         self.saved[ref] = dict(self.files)
         return ref
 
+    def is_locked(self) -> bool:
+        """Nobody locks a dictionary."""
+        return False
+
+    def break_lock(self) -> str:
+        raise NotImplementedError
+
     def restore(self, to: Snapshot) -> None:
         """Files and commits as they were."""
         self.files = dict(self._tree(to))

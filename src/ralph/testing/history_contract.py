@@ -197,27 +197,30 @@ class SessionsContract(Contract):
 class PeopleContract(Contract):
     """What people say to a running loop."""
 
-    def test_guidance_waits_for_the_next_brief(self, store: Store) -> None:
+    def test_guidance_waits_for_the_next_brief_and_stays_with_its_task(self, store: Store) -> None:
         a, b = add(store, "a"), add(store, "b")
         store.inject("use the new API", a)
         store.inject("be brief", None)
-        waiting = store.guidance(a)
-        assert [text for _, text in waiting] == ["use the new API", "be brief"]
-        assert [text for _, text in store.guidance(b)] == ["be brief"]
-        event = GuidanceDelivered(task_id=a, attempt=1, count=2)
-        store.delivered([number for number, _ in waiting], event)
-        assert store.guidance(a) == store.guidance(b) == []
-        assert store.events()[-1].event == event
+        assert store.guidance(a, 1) == ["use the new API", "be brief"]
+        assert store.events()[-1].event == GuidanceDelivered(task_id=a, attempt=1, count=2)
+        assert store.guidance(b, 1) == []
+        store.inject("and hurry", a)
+        assert store.guidance(a, 2) == ["use the new API", "be brief", "and hurry"]
+        assert store.events()[-1].event == GuidanceDelivered(task_id=a, attempt=2, count=1)
+        seq = store.last_seq()
+        assert len(store.guidance(a, 3)) == 3
+        assert store.last_seq() == seq
 
     def test_a_word_is_handed_out_once_to_its_run(self, store: Store) -> None:
         begin(store)
         begin(store, LATER)
         a = add(store, "a")
         store.send(RUN, Word.PAUSE)
-        store.send(RUN, Word.SKIP, a)
+        store.send(RUN, Word.SKIP, a, "not now")
         assert store.take_controls(LATER) == []
         taken = store.take_controls(RUN)
-        assert [(one.word, one.task_id) for one in taken] == [(Word.PAUSE, None), (Word.SKIP, a)]
+        asked = [(one.word, one.task_id, one.reason) for one in taken]
+        assert asked == [(Word.PAUSE, None, ""), (Word.SKIP, a, "not now")]
         assert store.take_controls(RUN) == []
 
 

@@ -12,7 +12,7 @@ from ralph.core.order import Schedule, by_critical_path, by_priority, chain_leng
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Target
 from ralph.core.task import OPEN, Status, Task
-from ralph.core.transitions import Accepted, Claimed, Postponed, Released, Transition
+from ralph.core.transitions import TRIED, Claimed, Postponed, Released, Transition
 from ralph.ports.store import Claim, Counts, LogEntry, Owner, Stale
 from ralph.testing.memory_state import Member, State
 
@@ -112,7 +112,7 @@ class MemoryClaims:
         with state.transaction():
             task = claim.task.id
             self.require(claim)
-            if isinstance(transition, Accepted) and state.open_children(task):
+            if isinstance(transition, TRIED) and state.open_children(task):
                 transition = Released("it was split up: there are open tasks below it")
             for event in events:
                 state.emit(event, run)

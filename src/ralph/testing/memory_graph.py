@@ -82,6 +82,7 @@ class MemoryGraph:
             max_retries=draft.max_retries,
             alias=draft.alias,
             needs_change=draft.needs_change,
+            reason=draft.reason,
             created_at=born,
             updated_at=born,
         )
@@ -157,9 +158,7 @@ class MemoryGraph:
             state.edges = {edge for edge in state.edges if not set(edge) & set(gone)}
             state.logs = [entry for entry in state.logs if entry.task_id not in gone]
             state.guidance = {
-                number: (about, text)
-                for number, (about, text) in state.guidance.items()
-                if about not in gone
+                number: said for number, said in state.guidance.items() if said.task not in gone
             }
             state.consider(regrouped, parent)
             for one in freed:

@@ -1,18 +1,16 @@
 """The memory store's history: runs, sessions, what people say, and the journal."""
 
-from collections.abc import Iterable
-
 from msgspec.structs import replace
 
 from ralph.core.errors import Missing
-from ralph.core.events import ControlSent, Event, GuidanceGiven, Recorded
+from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiven, Recorded
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
 from ralph.testing.memory_claims import MemoryClaims
-from ralph.testing.memory_state import State
+from ralph.testing.memory_state import Said, State
 
 
 class MemoryHistory:
@@ -140,29 +138,25 @@ class MemoryHistory:
         with state.transaction():
             if task is not None:
                 state.node(task)
-            state.guidance[state.next_number()] = (task, text)
+            state.guidance[state.next_number()] = Said(task=task, text=text)
             state.emit(GuidanceGiven(text=text, task_id=task))
 
-    def guidance(self, task: TaskId) -> list[tuple[int, str]]:
-        return [
-            (number, text)
-            for number, (about, text) in self._state.guidance.items()
-            if about in (None, task)
-        ]
+    def guidance(self, task: TaskId, attempt: int) -> list[str]:
+        state = self._state
+        mine = {n: one for n, one in state.guidance.items() if one.task in (None, task)}
+        new = {n: replace(one, task=task, new=False) for n, one in mine.items() if one.new}
+        if new:
+            with state.transaction():
+                state.guidance.update(new)
+                state.emit(GuidanceDelivered(task_id=task, attempt=attempt, count=len(new)))
+        return [one.text for one in mine.values()]
 
-    def delivered(self, ids: Iterable[int], event: Event) -> None:
+    def send(self, run: RunId, word: Word, task: TaskId | None = None, reason: str = "") -> None:
         state = self._state
         with state.transaction():
-            for number in ids:
-                state.guidance.pop(number, None)
-            state.emit(event)
-
-    def send(self, run: RunId, word: Word, task: TaskId | None = None) -> None:
-        state = self._state
-        with state.transaction():
-            control = Control(id=state.next_number(), word=word, task_id=task)
+            control = Control(id=state.next_number(), word=word, task_id=task, reason=reason)
             state.controls.append((run, control))
-            state.emit(ControlSent(word=word, task_id=task), run)
+            state.emit(ControlSent(word=word, task_id=task, reason=reason), run)
 
     def take_controls(self, run: RunId) -> list[Control]:
         state = self._state

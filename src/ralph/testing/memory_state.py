@@ -34,6 +34,14 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """How long that is good for."""
 
 
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """Guidance: for a task, or for whichever comes next."""
+
+    task: TaskId | None
+    text: str
+    new: bool = True
+
+
 class State:
     """Everything, in plain containers. Also the `View` that the rules of the graph look at."""
 
@@ -48,7 +56,7 @@ class State:
         self.workers: dict[WorkerId, Member] = {}
         self.runs: dict[RunId, tuple[Run, Owner]] = {}
         self.sessions: dict[SessionId, Session] = {}
-        self.guidance: dict[int, tuple[TaskId | None, str]] = {}
+        self.guidance: dict[int, Said] = {}
         self.controls: list[tuple[RunId, Control]] = []
         self.events: list[Recorded] = []
         self.made = 0
@@ -88,6 +96,13 @@ class State:
 
     def failed_children(self, task: TaskId) -> int:
         return sum(self.tasks[child].status is Status.FAILED for child in self.children(task))
+
+    def doubtful_parents(self) -> list[TaskId]:
+        return sorted(
+            task.id
+            for task in self.tasks.values()
+            if task.status is Status.PENDING and self.failed_children(task.id)
+        )
 
     # Questions
 

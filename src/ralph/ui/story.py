@@ -94,8 +94,9 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
         case events.GuidanceDelivered(task_id=task_id, count=count):
             facts = (many(count, "note"),)
             return Told(tone=Tone.NOTE, word="guidance delivered", task_id=task_id, facts=facts)
-        case events.ControlSent(word=word, task_id=task_id):
-            return Told(tone=Tone.NOTE, word=f"{one_line(word, 40)} asked for", task_id=task_id)
+        case events.ControlSent(word=word, task_id=task_id, reason=reason):
+            asked = f"{one_line(word, 40)} asked for"
+            return Told(tone=Tone.NOTE, word=asked, task_id=task_id, why=first_line(reason))
         case events.TaskAdded(task=task):
             title = one_line(task.title, TITLE_WIDTH)
             return Told(tone=Tone.DETAIL, word="added", task_id=task.id, title=title)

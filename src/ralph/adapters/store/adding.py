@@ -75,6 +75,7 @@ class AddingPart(LookupPart):
                 max_retries=draft.max_retries,
                 alias=draft.alias,
                 needs_change=draft.needs_change,
+                reason=draft.reason,
                 created_at=moment,
                 updated_at=moment,
             )

@@ -76,6 +76,7 @@ class Batch:
                 task.max_retries,
                 task.alias,
                 task.needs_change,
+                task.reason,
                 self._unmet[task.id],
                 len(below),
                 *weight(below),

@@ -18,7 +18,7 @@ from ralph.core.order import Schedule
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Task
-from ralph.core.transitions import Accepted, Claimed, Postponed, Released, Transition
+from ralph.core.transitions import TRIED, Accepted, Claimed, Postponed, Released, Transition
 from ralph.ports.store import Claim, Counts, Owner, Stale
 
 SQL = Queries("claims")
@@ -127,8 +127,8 @@ class ClaimsPart(GraphPart):
         done = self._accept(claim) if isinstance(transition, Accepted) else None
         if done is None:
             view.put(self.require(claim))
-            if isinstance(transition, Accepted):
-                transition = Released("its subtasks are still open")
+            if isinstance(transition, TRIED) and view.open_children(claim.task.id):
+                transition = Released("it was split up: there are open tasks below it")
         for event in events:
             self.emit(event, run)
         if message:

@@ -1,7 +1,5 @@
 """Runs, sessions, and what people say to them."""
 
-from collections.abc import Iterable
-
 from msgspec.structs import replace
 
 from ralph.adapters.store.database import Values
@@ -10,7 +8,7 @@ from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.ranking import RankingPart
 from ralph.adapters.store.rows import as_json, owner_of, row_of, run_of, session_of
 from ralph.core.errors import Missing
-from ralph.core.events import ControlSent, Event, GuidanceGiven
+from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiven
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId, session_id
 from ralph.core.outcome import Outcome
@@ -146,26 +144,38 @@ class HistoryPart(RankingPart):
         self.db.execute(SQL.inject, {"task": task, "text": text, "now": self.now()})
         self.emit(GuidanceGiven(text=text, task_id=task))
 
+    def guidance(self, task: TaskId, attempt: int) -> list[str]:
+        """What people have said to this task; what is new to it is acknowledged by an event."""
+        said = self._said(task)
+        return (
+            self._hear(task, attempt) if any(new for _, new in said) else [one for one, _ in said]
+        )
+
     @reading
-    def guidance(self, task: TaskId) -> list[tuple[int, str]]:
-        """What waits for this task's next brief."""
-        return [(number, text) for number, text in self.db.rows(SQL.guidance, {"task": task})]
-
-    def delivered(self, ids: Iterable[int], event: Event) -> None:
-        """Record that it is in a brief."""
-        self._delivered(list(ids), event)
+    def _said(self, task: TaskId) -> list[tuple[str, bool]]:
+        return [(text, bool(new)) for text, new in self.db.rows(SQL.guidance, {"task": task})]
 
     @whole
-    def _delivered(self, ids: list[int], event: Event) -> None:
-        self.db.execute(SQL.delivered, {"ids": as_json(ids), "now": self.now()})
-        self.emit(event)
+    def _hear(self, task: TaskId, attempt: int) -> list[str]:
+        new = self.db.rows(SQL.hear, {"task": task, "now": self.now()})
+        if new:
+            self.emit(GuidanceDelivered(task_id=task, attempt=attempt, count=len(new)))
+        return [text for text, _ in self.db.rows(SQL.guidance, {"task": task})]
 
     @whole
-    def send(self, run: RunId, word: Word, task: TaskId | None = None) -> None:
+    def send(self, run: RunId, word: Word, task: TaskId | None = None, reason: str = "") -> None:
         """Ask something of a running loop."""
-        values = {"run": run, "word": word.value, "task": task, "now": self.now()}
-        self.db.execute(SQL.send, values)
-        self.emit(ControlSent(word=word.value, task_id=task), run)
+        self.db.execute(
+            SQL.send,
+            {
+                "run": run,
+                "word": word.value,
+                "task": task,
+                "reason": reason,
+                "now": self.now(),
+            },
+        )
+        self.emit(ControlSent(word=word.value, task_id=task, reason=reason), run)
 
     def take_controls(self, run: RunId) -> list[Control]:
         """What was asked since the last look; each is handed out once."""
@@ -179,6 +189,6 @@ class HistoryPart(RankingPart):
     def _take_controls(self, run: RunId) -> list[Control]:
         taken = self.db.rows(SQL.take_controls, {"run": run, "now": self.now()})
         return [
-            Control(id=number, word=Word(word), task_id=task)
-            for number, word, task in sorted(taken)
+            Control(id=number, word=Word(word), task_id=task, reason=reason)
+            for number, word, task, reason in sorted(taken)
         ]

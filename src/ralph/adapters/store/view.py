@@ -66,6 +66,10 @@ class SqlView:
         """How many children are failed."""
         return self._family(task)[1]
 
+    def doubtful_parents(self) -> Iterator[TaskId]:
+        """Pending parents of which a child has failed."""
+        return (row[0] for row in self._db.execute(SQL.doubtful_parents))
+
     def _family(self, task: TaskId) -> tuple[int, int]:
         if task not in self._families:
             (self._families[task],) = self._db.rows(SQL.family, (task,))

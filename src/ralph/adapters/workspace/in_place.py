@@ -19,6 +19,7 @@ from ralph.adapters.workspace.git import Git, find_top
 from ralph.adapters.workspace.index import (
     Scratch,
     absent,
+    break_lock,
     index_lock,
     remove_abandoned_lock,
     replace_index,
@@ -129,6 +130,12 @@ class InPlace:
         """
         with index_lock(self._git):
             Restore(self._git, self._objects, self._photograph).back_to(to)
+
+    def is_locked(self) -> bool:
+        return os.path.lexists(os.path.join(self._git.git_dir, "index.lock"))
+
+    def break_lock(self) -> str:
+        return break_lock(self._git)
 
     def close(self) -> None:
         """Nothing to give up: it is the person's."""

@@ -138,6 +138,15 @@ def remove_abandoned_lock(git: Git) -> None:
     _abandoned(os.path.join(git.git_dir, "index.lock"))
 
 
+def break_lock(git: Git) -> str:
+    """Move the lock of a git that is dead out of the way, without deleting anything."""
+    folder = os.path.join(git.git_dir, "ralph")
+    os.makedirs(folder, exist_ok=True)
+    aside = os.path.join(folder, f"index.lock-{time.time_ns()}")
+    os.replace(os.path.join(git.git_dir, "index.lock"), aside)
+    return aside
+
+
 def replace_index(git: Git, new: Scratch) -> None:
     """Put the scratch index in the place of the real one. Only while holding the lock."""
     if os.path.exists(new.file):

@@ -1,6 +1,6 @@
 """A private checkout: a throw-away clone that borrows the source's objects.
 
-It costs what a linked worktree costs and keeps the source out of an agent's reach (infra.md 1.3).
+It costs what a linked worktree costs and keeps the source out of an agent's reach.
 Results come back by `git fetch` run in the *source*, which executes nothing of the clone's;
 everything else here runs git inside the clone, so its executor belongs inside the wall as soon as
 there is one.
@@ -93,6 +93,12 @@ class PrivateCheckout:
         self._saved = self._inside.save(ref, message)
         _fetch(self._source, self._top, ref, ref)
         return self._saved
+
+    def is_locked(self) -> bool:
+        return self._inside.is_locked()
+
+    def break_lock(self) -> str:
+        return self._inside.break_lock()
 
     def restore(self, to: Snapshot) -> None:
         self._inside.restore(to)

@@ -4,7 +4,6 @@ import os
 
 from ralph.core.brief import Material, Prerequisite, write_brief
 from ralph.core.errors import CannotWrite
-from ralph.core.events import GuidanceDelivered
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status, Task
 from ralph.engine.kit import Kit
@@ -15,16 +14,12 @@ from ralph.ports.store import Claim
 def compose(kit: Kit, claim: Claim) -> Brief:
     """The brief, also as a file beside the session's log."""
     task = claim.task
-    guidance = kit.store.guidance(task.id)
-    text = write_brief(material(kit, task, tuple(text for _, text in guidance)))
+    guidance = tuple(kit.store.guidance(task.id, claim.attempt))
+    if guidance:
+        kit.publish()
+    text = write_brief(material(kit, task, guidance))
     path = kit.files + ".prompt.md"
     _write(path, text)
-    if guidance:
-        kit.store.delivered(
-            [number for number, _ in guidance],
-            GuidanceDelivered(task_id=task.id, attempt=claim.attempt, count=len(guidance)),
-        )
-        kit.publish()
     return Brief(
         task_id=task.id,
         title=task.title,

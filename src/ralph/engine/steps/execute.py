@@ -27,6 +27,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     timeouts = kit.settings.timeouts
     if not kit.agent.traits.prints_while_working:
         timeouts = replace(timeouts, idle_s=0.0)
+    was_locked = kit.workspace.is_locked()
     with _stream(kit) as stream:
         watch = Watch(kit, claim, stream)
         variables = kit.door.open_for(session, claim)
@@ -45,6 +46,10 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
             )
         finally:
             kit.door.shut()
+    if not was_locked and kit.workspace.is_locked():
+        # Everything that the session started is gone, so nobody holds it any more.
+        aside = kit.workspace.break_lock()
+        kit.warn(f"the session left git's index locked; the lock is {aside} now", claim.task.id)
     after, changes = _look(kit, session)
     kit.commits += len(changes.commits)
     ended = replace(

@@ -7,12 +7,10 @@ from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Task
 from ralph.core.transitions import Accepted, Blocked
 from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates, on_history
-from ralph.engine.control import SKIPPED, listen
+from ralph.engine.control import listen
 from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.ports.store import Mark, Session
-
-SKIP = Verdict(transition=Blocked(SKIPPED), message=SKIPPED)
 
 
 def judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
@@ -24,14 +22,18 @@ def judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verd
     except Interrupted:
         if task.id not in kit.skipped:
             raise
-        verdict = SKIP
+        return _skip(kit, task)
     if task.id in kit.skipped:
-        kit.skipped.discard(task.id)
-        verdict = SKIP
+        return _skip(kit, task)
     if isinstance(verdict.transition, Accepted) and (session.after is None or session.after.dirty):
         # A commit comes next; after a crash in the middle of it, it must be finished.
         kit.store.mark_session(session.id, Mark.ACCEPTED)
     return verdict
+
+
+def _skip(kit: Kit, task: Task) -> Verdict:
+    why = kit.skipped.pop(task.id)
+    return Verdict(transition=Blocked(why), message=why)
 
 
 def _judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
@@ -44,7 +46,7 @@ def _judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Ver
         on_ending(ending)
         or on_claim(task, read_sigils(ending.message), session.told)
         or on_history(_lost(kit, session, base))
-        or on_change(task, _has_changed(kit, session, base))
+        or on_change(task, _worked_on(kit, session, base), kit.kept)
         or _gates(kit, task, session, base)
     )
 
@@ -56,21 +58,20 @@ def _lost(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
     return kit.workspace.changes(session.after, base).commits
 
 
-def _has_changed(kit: Kit, session: Session, base: Snapshot | None) -> bool:
-    if _differ(kit, base, session.after):
-        return True
+def _worked_on(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:
+    """The files that changed since the task was begun."""
+    changed = _changed(kit, base, session.after)
     # A person may have committed its work before it was judged: it is work all the same.
     then = kit.store.session(session.task_id, session.attempt)
-    return (
-        then is not None and then.after != session.after and _differ(kit, then.before, then.after)
-    )
+    if changed <= kit.kept and then is not None and then.after != session.after:
+        changed |= _changed(kit, then.before, then.after)
+    return changed
 
 
-def _differ(kit: Kit, base: Snapshot | None, after: Snapshot | None) -> bool:
+def _changed(kit: Kit, base: Snapshot | None, after: Snapshot | None) -> frozenset[str]:
     if base is None or after is None or base.same_as(after):
-        return False
-    changes = kit.workspace.changes(base, after)
-    return any(path not in kit.kept for path in work(changes, kit.workspace.prefix))
+        return frozenset()
+    return frozenset(work(kit.workspace.changes(base, after), kit.workspace.prefix))
 
 
 def _gates(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:

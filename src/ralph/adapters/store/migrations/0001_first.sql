@@ -63,6 +63,8 @@ CREATE INDEX tasks_ready_feature_chain ON tasks (feature_id, chain DESC, priorit
 -- Counts, "is anything open?" and "what is in progress?" without looking at a single row.
 CREATE INDEX tasks_status ON tasks (status, feature_id);
 CREATE INDEX tasks_parent ON tasks (parent_id) WHERE parent_id IS NOT NULL;
+-- Parents that may fail with the next task that does.
+CREATE INDEX tasks_doubtful ON tasks (id) WHERE status = 'pending' AND failed_children > 0;
 -- Tasks that somebody began and that are not settled: a handful at any time.
 CREATE INDEX tasks_begun ON tasks (id) WHERE base IS NOT NULL;
 CREATE UNIQUE INDEX tasks_alias ON tasks (alias, ifnull(feature_id, '')) WHERE alias IS NOT NULL;
@@ -77,7 +79,7 @@ CREATE TABLE dependencies (
 CREATE INDEX dependencies_blocked ON dependencies (blocked_id, blocker_id);
 
 CREATE TABLE task_logs (
-    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    id        INTEGER PRIMARY KEY,
     task_id   TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
     message   TEXT NOT NULL,
     timestamp TEXT NOT NULL
@@ -141,7 +143,7 @@ CREATE INDEX sessions_task ON sessions (task_id);
 CREATE INDEX sessions_run ON sessions (run_id);
 
 CREATE TABLE events (
-    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq     INTEGER PRIMARY KEY, -- no AUTOINCREMENT: it costs a write, and no event is ever deleted
     time    TEXT NOT NULL,
     run_id  TEXT,
     task_id TEXT,
@@ -151,19 +153,20 @@ CREATE TABLE events (
 
 CREATE TABLE guidance (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
-    task_id      TEXT, -- NULL: for whichever task comes next
+    task_id      TEXT, -- NULL: waits for whichever task comes next
     text         TEXT NOT NULL,
     given_at     TEXT NOT NULL,
     delivered_at TEXT
 );
 
-CREATE INDEX guidance_waiting ON guidance (task_id) WHERE delivered_at IS NULL;
+CREATE INDEX guidance_task ON guidance (task_id);
 
 CREATE TABLE controls (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id   TEXT NOT NULL,
     word     TEXT NOT NULL,
     task_id  TEXT,
+    reason   TEXT NOT NULL DEFAULT '',
     sent_at  TEXT NOT NULL,
     taken_at TEXT
 );

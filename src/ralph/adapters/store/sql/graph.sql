@@ -18,9 +18,9 @@ SELECT created_at FROM tasks ORDER BY rowid DESC LIMIT 1
 -- A new task, its counters included, as `Batch.rows` has it.
 INSERT INTO tasks (
     id, parent_id, title, description, status, priority, created_at, updated_at, feature_id,
-    task_type, max_retries, alias, needs_change, unmet, children, open_children, failed_children,
-    held
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    task_type, max_retries, alias, needs_change, reason, unmet, children, open_children,
+    failed_children, held
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_edge
 -- A new edge.
@@ -68,7 +68,7 @@ SELECT id, title FROM tasks WHERE id IN {listed}
 
 -- name: delete_guidance
 -- What people said to tasks that are gone.
-DELETE FROM guidance WHERE task_id IN {listed} AND delivered_at IS NULL
+DELETE FROM guidance WHERE task_id IN {listed}
 
 -- name: delete_tasks
 -- Some tasks, and by cascade their edges and logs.

@@ -90,18 +90,21 @@ run_id = :run
 INSERT INTO guidance (task_id, text, given_at) VALUES (:task, :text, :now)
 
 -- name: guidance
--- What waits for a task's next brief.
-SELECT id, text FROM guidance
-WHERE delivered_at IS NULL AND (task_id = :task OR task_id IS NULL)
+-- What was said to a task, or waits for whichever comes next; and is it new?
+SELECT text, delivered_at IS NULL FROM guidance
+WHERE task_id = :task OR task_id IS NULL
 ORDER BY id
 
--- name: delivered
--- It has been said.
-UPDATE guidance SET delivered_at = :now WHERE id IN {listed} AND delivered_at IS NULL
+-- name: hear
+-- It is the task's now, whoever it was meant for.
+UPDATE guidance SET task_id = :task, delivered_at = :now
+WHERE delivered_at IS NULL AND (task_id = :task OR task_id IS NULL)
+RETURNING id
 
 -- name: send
 -- What a person asks of a running loop.
-INSERT INTO controls (run_id, word, task_id, sent_at) VALUES (:run, :word, :task, :now)
+INSERT INTO controls (run_id, word, task_id, reason, sent_at)
+VALUES (:run, :word, :task, :reason, :now)
 
 -- name: any_controls
 -- Has anything been asked? Looked at often, so it takes no lock.
@@ -110,4 +113,4 @@ SELECT EXISTS (SELECT 1 FROM controls WHERE run_id = :run AND taken_at IS NULL)
 -- name: take_controls
 -- What was asked since the last look.
 UPDATE controls SET taken_at = :now WHERE run_id = :run AND taken_at IS NULL
-RETURNING id, word, task_id
+RETURNING id, word, task_id, reason

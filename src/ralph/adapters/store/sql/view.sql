@@ -21,6 +21,11 @@ SELECT {nodes} FROM tasks WHERE id IN (SELECT blocked_id FROM dependencies WHERE
 -- How its children are doing.
 SELECT open_children, failed_children FROM tasks WHERE id = ?
 
+-- name: doubtful_parents
+-- Pending parents of which a child has failed.
+SELECT id FROM tasks INDEXED BY tasks_doubtful
+WHERE status = 'pending' AND failed_children > 0 ORDER BY id
+
 -- Only its lines, for the search of cycles, which may visit all of it.
 
 -- name: parent_id
