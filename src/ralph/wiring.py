@@ -84,7 +84,9 @@ def find_agent(project: Project) -> "Agent":
             f"{said}; known agents: {known}",
             hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD="my-agent {prompt}"',
         )
-    agent: Agent = found[name].load()(Setup(command=config.command, directory=project.root))
+    agent: Agent = found[name].load()(
+        Setup(command=config.command, interactive=config.interactive, directory=project.root)
+    )
     return agent
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from ralph.adapters.executor.identity import this_process
-from ralph.core.ending import Ended, Ending
+from ralph.core.ended import Ended
+from ralph.core.ending import Ending
 from ralph.core.events import RunEnded, RunStarted, SessionEnded, SessionStarted
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, WorkerId, session_id

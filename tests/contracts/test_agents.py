@@ -8,7 +8,8 @@ import pytest
 from ralph.adapters.agents.command import CommandAgent
 from ralph.adapters.agents.scripted import ScriptedAgent
 from ralph.core.agent_events import Result, Text, Unknown
-from ralph.core.ending import Digest, Ended, Exit
+from ralph.core.ended import Ended
+from ralph.core.ending import Digest, Exit
 from ralph.core.errors import BadConfig, UnusableData
 from ralph.ports.agent import Agent, Setup
 from ralph.testing.agent_contract import AgentContract, a_brief

@@ -5,27 +5,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph.core.agent_events import (
+    AgentEvent,
+    Denied,
     Limit,
     LimitStatus,
     Result,
+    Retry,
     Started,
     Text,
     Thinking,
     ToolResult,
     ToolUse,
+    Trouble,
     Unknown,
     Usage,
 )
+from ralph.core.ended import COSTS, Cost, Ended
 from ralph.core.ending import (
-    COSTS,
     FINAL_MESSAGE_BYTES,
+    MOST_DENIALS,
     MOST_OPEN_CALLS,
-    Cost,
     Digest,
-    Ended,
     Ending,
     Exit,
     Stop,
+    conclude,
     stopped_by_us,
 )
 
@@ -130,5 +134,64 @@ def test_the_last_word_about_the_allowance_counts() -> None:
 
 
 def test_what_says_nothing_about_the_end_changes_nothing() -> None:
-    chatter = (Started(model="x"), Thinking(text="hm"), Usage(output_tokens=9), Unknown(line="?"))
+    chatter = (Thinking(text="hm"), Text(text="…", partial=True), Retry(), Unknown(line="?"))
     assert digest_of(*chatter) == Digest()
+
+
+def test_the_model_and_the_last_count_of_tokens_are_remembered() -> None:
+    digest = digest_of(Started(model="x"), Usage(output_tokens=9), Usage(output_tokens=12))
+    assert (digest.model, digest.usage) == ("x", Usage(output_tokens=12))
+
+
+def test_denials_are_remembered_and_bounded() -> None:
+    digest = digest_of(*(Denied(name="Bash") for _ in range(MOST_DENIALS * 2)))
+    assert digest.denied == ["Bash"] * MOST_DENIALS
+
+
+OVERLOADED = Trouble(message="529", failure=Ended.OVERLOADED)
+USED_UP = Limit(status=LimitStatus.REJECTED, resets_at=99.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "exit_", "ended"),
+    [
+        ([Result(text="done")], Exit(code=1), Ended.FINISHED),
+        ([OVERLOADED, Result(text="done")], Exit(code=0), Ended.FINISHED),
+        ([Result(text="done")], Exit(code=0, stop=Stop.INTERRUPTED), Ended.INTERRUPTED),
+        ([Result(text="done")], Exit(code=0, stop=Stop.AFTER_RESULT), Ended.FINISHED),
+        ([Result(error=True)], Exit(code=0), Ended.AGENT_ERROR),
+        ([Result(error=True, failure=Ended.REFUSED)], Exit(code=0), Ended.REFUSED),
+        ([OVERLOADED, Result(error=True)], Exit(code=0), Ended.OVERLOADED),
+        ([OVERLOADED], Exit(code=0), Ended.OVERLOADED),
+        ([USED_UP, Result(error=True)], Exit(code=1), Ended.USAGE_LIMIT),
+        ([USED_UP, Result(text="done")], Exit(code=0), Ended.FINISHED),
+        ([Limit(status=LimitStatus.WARNING)], Exit(code=0), Ended.NO_RESULT),
+        ([Text(text="usage limit reached")], Exit(code=1), Ended.NO_RESULT),
+        ([], Exit(code=143), Ended.KILLED),
+        ([], Exit(code=127), Ended.NOT_INSTALLED),
+        ([], Exit(error="no such file"), Ended.NOT_INSTALLED),
+    ],
+)
+def test_first_what_we_did_then_what_it_said_then_how_it_went(
+    said: list[AgentEvent], exit_: Exit, ended: Ended
+) -> None:
+    assert conclude(digest_of(*said), exit_).ended is ended
+
+
+def test_what_stderr_says_counts_only_where_the_agent_says_nothing() -> None:
+    root = Ended.CANNOT_RUN_AS_ROOT
+    assert conclude(Digest(), Exit(code=1), root).ended is root
+    assert conclude(digest_of(Result(text="done")), Exit(code=1), root).ended is Ended.FINISHED
+    assert conclude(digest_of(OVERLOADED), Exit(code=1), root).ended is Ended.OVERLOADED
+
+
+def test_only_a_finished_session_has_a_final_message() -> None:
+    claim = "<task-done>t-1</task-done>"
+    assert conclude(digest_of(Result(text=claim)), Exit(code=0)).message == claim
+    assert conclude(digest_of(Result(text=claim, error=True)), Exit(code=0)).message == ""
+
+
+def test_a_limit_says_when_it_ends() -> None:
+    assert conclude(digest_of(USED_UP), Exit(code=1)).resets_at == 99.0
+    told = Trouble(failure=Ended.RATE_LIMITED, resets_at=7.0)
+    assert conclude(digest_of(told), Exit(code=1)).resets_at == 7.0

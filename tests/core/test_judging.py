@@ -2,7 +2,8 @@
 
 import pytest
 
-from ralph.core.ending import COSTS, Cost, Ended, Ending
+from ralph.core.ended import COSTS, Cost, Ended
+from ralph.core.ending import Ending
 from ralph.core.gates import Evidence, GateResult, weigh
 from ralph.core.sigils import Promise, Sigils
 from ralph.core.transitions import Accepted, GaveUp, Rejected, Released, Struck
@@ -145,15 +146,22 @@ class TestClaim:
 
 class TestChange:
     def test_a_claim_without_work_is_rejected(self) -> None:
-        verdict = on_change(TASK, changed=False)
+        verdict = on_change(TASK, changed=set(), kept={"a.py"})
         assert verdict is not None
         assert isinstance(verdict.transition, Rejected)
 
+    def test_work_in_a_persons_files_alone_is_rejected_by_name(self) -> None:
+        verdict = on_change(TASK, changed={"a.py"}, kept={"a.py", "b.py"})
+        assert verdict is not None
+        assert isinstance(verdict.transition, Rejected)
+        assert "a.py" in verdict.message
+        assert "b.py" not in verdict.message
+
     def test_work_lets_a_claim_pass(self) -> None:
-        assert on_change(TASK, changed=True) is None
+        assert on_change(TASK, changed={"a.py", "c.py"}, kept={"a.py"}) is None
 
     def test_a_task_that_needs_no_change_may_leave_none(self) -> None:
-        assert on_change(a_task(needs_change=False), changed=False) is None
+        assert on_change(a_task(needs_change=False), changed=set(), kept=set()) is None
 
 
 class TestVerdicts:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph.core.ending import Ended
+from ralph.core.ended import Ended
 from tests.e2e.conftest import Project, wait_for
 from tests.e2e.dying import KILL, check_sound, left_running, store_of, trailers
 from tests.e2e.stage import CLAIM, lines

@@ -7,7 +7,8 @@ import pytest
 
 from ralph.adapters.agents.command import CommandAgent
 from ralph.core import events
-from ralph.core.ending import Digest, Ended, Ending, Exit
+from ralph.core.ended import Ended
+from ralph.core.ending import Digest, Ending, Exit
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.limits import Limits
 from ralph.core.order import Schedule

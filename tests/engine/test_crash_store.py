@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ralph.adapters.store.sqlite import SqliteStore
-from ralph.core.ending import Ended, Exit
+from ralph.core.ended import Ended
+from ralph.core.ending import Exit
 from ralph.core.gates import Gate
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ralph.core import events
-from ralph.core.ending import Ended, Exit
+from ralph.core.ended import Ended
+from ralph.core.ending import Exit
 from ralph.core.errors import Busy, CannotWrite
 from ralph.core.gates import Gate
 from ralph.core.ids import RunId, TaskId

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 import msgspec
 
+from ralph.core.ended import Ended
+
 
 class LimitStatus(StrEnum):
     """What the provider says about the account's allowance."""
@@ -21,7 +23,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, tag="usage", tag_field="e
     """Tokens, as far as they are known."""
 
     input_tokens: int = 0
+    """All that was read, from a cache or not."""
     cached_tokens: int = 0
+    """What of it came from a cache."""
     output_tokens: int = 0
 
 
@@ -62,11 +66,29 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result", t
     error: bool = False
 
 
+class Denied(msgspec.Struct, frozen=True, kw_only=True, tag="denied", tag_field="event"):
+    """A tool call that was not permitted: the agent goes on without it."""
+
+    name: str
+    summary: str = ""
+
+
 class Retry(msgspec.Struct, frozen=True, kw_only=True, tag="retry", tag_field="event"):
     """The agent tries again by itself."""
 
     message: str = ""
     attempt: int = 0
+    delay_s: float | None = None
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble", tag_field="event"):
+    """Something failed around the agent, such as a request. Only what the program itself reports:
+    what the model writes never counts. The session may still recover."""
+
+    message: str = ""
+    failure: Ended | None = None
+    """How the session ended, if this was its end."""
+    resets_at: float | None = None
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True, tag="limit", tag_field="event"):
@@ -75,6 +97,9 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True, tag="limit", tag_field="e
     status: LimitStatus
     resets_at: float | None = None
     window: str = ""
+    """Which allowance, such as `five_hour`."""
+    used: float | None = None
+    """The share of it that is used up."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, tag="result", tag_field="event"):
@@ -83,6 +108,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, tag="result", tag_field=
     text: str = ""
     error: bool = False
     detail: str = ""
+    failure: Ended | None = None
+    """What kind of error, where the agent says so."""
+    resets_at: float | None = None
+    model: str = ""
     cost_usd: float | None = None
     turns: int | None = None
     duration_s: float | None = None
@@ -96,5 +125,16 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True, tag="unknown", tag_fiel
 
 
 AgentEvent = (
-    Started | Text | Thinking | ToolUse | ToolResult | Usage | Retry | Limit | Result | Unknown
+    Started
+    | Text
+    | Thinking
+    | ToolUse
+    | ToolResult
+    | Denied
+    | Usage
+    | Retry
+    | Trouble
+    | Limit
+    | Result
+    | Unknown
 )

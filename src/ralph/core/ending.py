@@ -1,74 +1,33 @@
-"""How a session ended, as one closed set, and what each ending costs."""
+"""How a session ended: what is remembered of its stream, and what follows from it."""
 
 from enum import StrEnum
 from typing import Final
 
 import msgspec
 
-from ralph.core.agent_events import AgentEvent, Limit, Result, Text, ToolResult, ToolUse
+from ralph.core.agent_events import (
+    AgentEvent,
+    Denied,
+    Limit,
+    LimitStatus,
+    Result,
+    Retry,
+    Started,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Trouble,
+    Unknown,
+    Usage,
+)
+from ralph.core.ended import COSTS, Cost, Ended
 
 FINAL_MESSAGE_BYTES: Final = 64 * 1024
 MOST_OPEN_CALLS: Final = 1000
-
-
-class Ended(StrEnum):
-    """The ways in which a session can end."""
-
-    FINISHED = "finished"
-    AGENT_ERROR = "agent_error"
-    REFUSED = "refused"
-    PROMPT_TOO_LONG = "prompt_too_long"
-    NO_RESULT = "no_result"
-    KILLED = "killed"
-    TIMED_OUT = "timed_out"
-    IDLE = "idle"
-    TURN_LIMIT = "turn_limit"
-    BUDGET_LIMIT = "budget_limit"
-    USAGE_LIMIT = "usage_limit"
-    RATE_LIMITED = "rate_limited"
-    OVERLOADED = "overloaded"
-    AUTH_EXPIRED = "auth_expired"
-    BILLING = "billing"
-    NOT_INSTALLED = "not_installed"
-    CANNOT_RUN_AS_ROOT = "cannot_run_as_root"
-    INTERRUPTED = "interrupted"
-    LOST = "lost"
-    """Ralph itself died while the session ran."""
-
-
-class Cost(StrEnum):
-    """What an ending does to the task and the run (design: one table, here)."""
-
-    JUDGE = "judge"
-    STRIKE = "strike"
-    WAIT = "wait"
-    BACK_OFF = "back_off"
-    PAUSE = "pause"
-    END_RUN = "end_run"
-    NOTHING = "nothing"
-
-
-COSTS: Final[dict[Ended, Cost]] = {
-    Ended.FINISHED: Cost.JUDGE,
-    Ended.AGENT_ERROR: Cost.STRIKE,
-    Ended.REFUSED: Cost.STRIKE,
-    Ended.PROMPT_TOO_LONG: Cost.STRIKE,
-    Ended.NO_RESULT: Cost.STRIKE,
-    Ended.KILLED: Cost.STRIKE,
-    Ended.TIMED_OUT: Cost.STRIKE,
-    Ended.IDLE: Cost.STRIKE,
-    Ended.TURN_LIMIT: Cost.STRIKE,
-    Ended.BUDGET_LIMIT: Cost.STRIKE,
-    Ended.USAGE_LIMIT: Cost.WAIT,
-    Ended.RATE_LIMITED: Cost.WAIT,
-    Ended.OVERLOADED: Cost.BACK_OFF,
-    Ended.AUTH_EXPIRED: Cost.PAUSE,
-    Ended.BILLING: Cost.PAUSE,
-    Ended.NOT_INSTALLED: Cost.END_RUN,
-    Ended.CANNOT_RUN_AS_ROOT: Cost.END_RUN,
-    Ended.INTERRUPTED: Cost.NOTHING,
-    Ended.LOST: Cost.NOTHING,
-}
+MOST_DENIALS: Final = 20
+KILLED_CODES: Final = frozenset({129, 130, 137, 143})
+"""What a shell makes of a child that a signal ended."""
 
 
 class Stop(StrEnum):
@@ -87,6 +46,8 @@ class Exit(msgspec.Struct, frozen=True, kw_only=True):
     code: int | None = None
     """None when it could not be started at all."""
     stop: Stop | None = None
+    ended_at: float = 0.0
+    """When, in seconds since the epoch: some agents tell a time of day and mean the next one."""
     duration_s: float = 0.0
     stderr: str = ""
     """Its last 16 KiB."""
@@ -99,17 +60,25 @@ class Exit(msgspec.Struct, frozen=True, kw_only=True):
 class Digest(msgspec.Struct, kw_only=True):
     """What is remembered of a stream of agent events: bounded, whatever the stream's size."""
 
+    model: str = ""
     result: Result | None = None
     limit: Limit | None = None
+    """The provider's last word about the allowance."""
+    trouble: Trouble | None = None
+    """The last thing that failed around the agent, if it has not got over it."""
+    usage: Usage | None = None
     tail: str = ""
     """The last 64 KiB of text."""
     open_calls: set[str] = msgspec.field(default_factory=set)
     tool_uses: int = 0
     tool_errors: int = 0
+    denied: list[str] = msgspec.field(default_factory=list)
 
-    def take(self, event: AgentEvent) -> None:
+    def take(self, event: AgentEvent) -> None:  # noqa: C901 - one table
         """Fold one event in."""
         match event:
+            case Started(model=model):
+                self.model = model or self.model
             case Text(text=text, partial=False):
                 self.tail = (self.tail + text)[-FINAL_MESSAGE_BYTES:]
             case ToolUse(call=call):
@@ -120,12 +89,19 @@ class Digest(msgspec.Struct, kw_only=True):
             case ToolResult(call=call, error=error):
                 self.tool_errors += error
                 self.open_calls.discard(call)
+            case Denied(name=name):
+                if len(self.denied) < MOST_DENIALS:
+                    self.denied.append(name)
+            case Usage():
+                self.usage = event
             case Limit():
                 self.limit = event
+            case Trouble():
+                self.trouble = event
             case Result():
                 # The first result is the session's; what follows comes from its children.
                 self.result = self.result or event
-            case _:
+            case Text() | Thinking() | Retry() | Unknown():
                 pass
 
 
@@ -138,14 +114,87 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     """One line for people."""
     resets_at: float | None = None
+    model: str = ""
+    """What it says that it ran on."""
     cost_usd: float | None = None
+    estimated: bool = False
+    """The cost is worked out from a price table."""
     input_tokens: int | None = None
+    """All that was read, from a cache or not."""
+    cached_tokens: int | None = None
     output_tokens: int | None = None
+    turns: int | None = None
+    denied: tuple[str, ...] = ()
+    """Tools that it was not permitted to use."""
 
     @property
     def cost(self) -> Cost:
         """What it does to the task and the run."""
         return COSTS[self.ended]
+
+
+def conclude(digest: Digest, exit_: Exit, heard: Ended | None = None) -> Ending:
+    """How a session ended that reports in events. `heard`: what its stderr says.
+
+    First what we did to it, then what it said, then how it went away.
+    """
+    ended, detail = _ended(digest, exit_, heard)
+    result = digest.result
+    usage = (result.usage if result else None) or digest.usage
+    return Ending(
+        ended=ended,
+        message=result.text if result and ended is Ended.FINISHED else "",
+        detail=detail,
+        resets_at=_resets_at(digest) if COSTS[ended] is Cost.WAIT else None,
+        model=(result.model if result else "") or digest.model,
+        cost_usd=result.cost_usd if result else None,
+        input_tokens=usage.input_tokens if usage else None,
+        cached_tokens=usage.cached_tokens if usage else None,
+        output_tokens=usage.output_tokens if usage else None,
+        turns=result.turns if result else None,
+        denied=tuple(digest.denied),
+    )
+
+
+def _ended(digest: Digest, exit_: Exit, heard: Ended | None) -> tuple[Ended, str]:
+    result, limit, trouble = digest.result, digest.limit, digest.trouble
+    if stopped := stopped_by_us(exit_):
+        return stopped, f"stopped: {stopped}"
+    if exit_.code is None:
+        return Ended.NOT_INSTALLED, exit_.error
+    if result is not None and not result.error:
+        return Ended.FINISHED, result.detail
+    if limit is not None and limit.status is LimitStatus.REJECTED:
+        said = (result.detail if result else "") or (trouble.message if trouble else "")
+        return Ended.USAGE_LIMIT, said or "the usage limit is reached"
+    if result is not None:
+        kind = result.failure or (trouble.failure if trouble else None) or heard
+        return kind or Ended.AGENT_ERROR, result.detail or (trouble.message if trouble else "")
+    if trouble is not None:
+        return trouble.failure or heard or Ended.AGENT_ERROR, trouble.message
+    said = last_line(exit_.stderr)
+    if heard is not None:
+        return heard, said
+    if exit_.code < 0 or exit_.code in KILLED_CODES:
+        signal = -exit_.code if exit_.code < 0 else exit_.code - 128
+        return Ended.KILLED, f"killed by signal {signal}"
+    if exit_.code in (126, 127):
+        return Ended.NOT_INSTALLED, said or "command not found"
+    return Ended.NO_RESULT, ": ".join(filter(None, (f"no result, exit code {exit_.code}", said)))
+
+
+def _resets_at(digest: Digest) -> float | None:
+    if digest.limit is not None and digest.limit.resets_at is not None:
+        return digest.limit.resets_at
+    if digest.result is not None and digest.result.resets_at is not None:
+        return digest.result.resets_at
+    return digest.trouble.resets_at if digest.trouble is not None else None
+
+
+def last_line(text: str) -> str:
+    """What a program said last, for people."""
+    lines = text.strip().splitlines()
+    return lines[-1][:200] if lines else ""
 
 
 def stopped_by_us(exit_: Exit) -> Ended | None:

@@ -4,7 +4,8 @@ from collections.abc import Sequence, Set
 
 import msgspec
 
-from ralph.core.ending import Cost, Ending
+from ralph.core.ended import Cost
+from ralph.core.ending import Ending
 from ralph.core.gates import Evidence, GateResult
 from ralph.core.safe_text import one_line
 from ralph.core.sigils import Promise, Sigils

@@ -5,7 +5,8 @@ import contextlib
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.ending import Cost, Ended, Ending
+from ralph.core.ended import Cost, Ended
+from ralph.core.ending import Ending
 from ralph.core.errors import ClaimLost, RalphError
 from ralph.core.limits import Progress
 from ralph.core.snapshot import Snapshot

@@ -1,6 +1,6 @@
 """The loop: iterate until everything is settled, or something says stop."""
 
-from ralph.core.ending import Cost
+from ralph.core.ended import Cost
 from ralph.core.errors import CannotWrite, RalphError, Unavailable
 from ralph.core.events import RunEnded, RunStarted, RunWaiting
 from ralph.core.limits import Tally, back_off_s, count, spent, tripped

@@ -2,7 +2,8 @@
 
 from msgspec.structs import replace
 
-from ralph.core.ending import Ended, Ending
+from ralph.core.ended import Ended
+from ralph.core.ending import Ending
 from ralph.core.errors import ClaimLost, RalphError, UnusableData
 from ralph.core.events import SessionEnded, Warned
 from ralph.core.moment import iso

@@ -10,6 +10,23 @@ from ralph.core.ending import Digest, Ending, Exit
 from ralph.core.ids import RunId, TaskId
 
 
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """Under which conditions a session works."""
+
+    model: str = ""
+    """The name that the agent knows; empty is the agent's own choice."""
+    fenced: bool = False
+    """Behind the wall of a sandbox. Only there permission prompts are switched off; elsewhere the
+    agent gets its list of allowed tools."""
+    as_root: bool = False
+    budget_usd: float = 0.0
+    """0 is without limit, like the next one."""
+    max_turns: int = 0
+    allowed_tools: tuple[str, ...] = ()
+    """Instead of the agent's own list."""
+    denied_tools: tuple[str, ...] = ()
+
+
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
     """What a session is told, and where it works."""
 
@@ -23,6 +40,17 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     checkout: str
     """The directory in which the session works."""
     alias: str | None = None
+    rules: str = ""
+    """What holds for every session: goes into the system prompt where an agent takes one, else it
+    stands before `text`."""
+    rules_path: str = ""
+    """A file that holds `rules`."""
+    terms: Terms = Terms()
+
+
+def with_rules(brief: Brief) -> str:
+    """The whole of it, for agents that take no system prompt."""
+    return f"{brief.rules}\n\n{brief.text}" if brief.rules else brief.text
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +58,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
     command: str = ""
     """`[agent] command`: a command line, or whatever the agent takes it for."""
+    interactive: str = ""
+    """`[agent] interactive`: the same for sessions with a person."""
     directory: str = ""
     """The project's directory, for relative paths."""
 
@@ -42,17 +72,58 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}
 
 
+class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a configuration file (JSON or TOML) that says how to reach a model."""
+
+    file: str
+    keys: tuple[str, ...]
+
+
+class Home(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent keeps its configuration. Each session gets a folder of its own, seeded with
+    nothing but credentials: what an agent plants there must not run at the next start."""
+
+    variable: str
+    """Names the folder; the person's own one too, where it is set."""
+    folder: str
+    """The person's own one, below their home directory."""
+    inside: str = ""
+    """Where in the folder that `variable` names the files are."""
+    credentials: tuple[str, ...] = ()
+    """Copied in, and refreshed ones back."""
+    excerpts: tuple[Excerpt, ...] = ()
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """Who pays for a session, as far as can be told without spending anything."""
+
+    name: str
+    """For people, such as `a Claude subscription (max)`."""
+    billed: bool | None = None
+    """True: by use. False: a subscription, so that costs are notional. None: nobody knows."""
+    logged_in: bool | None = None
+
+
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """What is special about an agent, as data."""
 
     name: str
+    program: str = ""
+    """What it is called on the PATH."""
     install_hint: str = ""
+    login_hint: str = ""
     prints_while_working: bool = True
     """False switches the idle timeout off."""
     line_limit: int = 16 * 1024 * 1024
     """Longer lines of output arrive in pieces."""
     says_sandbox_off: bool = False
     """Needs no sandbox, and says so itself."""
+    keys: tuple[str, ...] = ()
+    """Variables that decide who pays: passed on only if a person says so."""
+    home: Home | None = None
+    models: Mapping[str, str] = {}
+    """What the tiers haiku, sonnet and opus mean, unless `[models.AGENT]` says otherwise; a tier
+    that is not here leaves the choice to the agent."""
 
 
 class Agent(Protocol):
@@ -65,6 +136,10 @@ class Agent(Protocol):
         """How to start a session for this brief."""
         ...
 
+    def converse(self, brief: Brief) -> Launch:
+        """How to start a session with a person at the terminal."""
+        ...
+
     def read(self, block: bytes) -> Iterable[AgentEvent]:
         """What some lines of standard output mean. Never raises; what it does not know is
         Unknown."""
@@ -72,4 +147,8 @@ class Agent(Protocol):
 
     def ending(self, digest: Digest, exit_: Exit) -> Ending:
         """How the session ended, from what it said, its exit, and whether we stopped it."""
+        ...
+
+    def account(self, env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
+        """Who pays, from the session's variables and the files of `traits.home` that exist."""
         ...

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph.core.ending import COSTS, Cost, Digest, Ended, Exit, Stop
+from ralph.core.ended import COSTS, Cost, Ended
+from ralph.core.ending import Digest, Exit, Stop
 from ralph.core.ids import RunId, TaskId
 from ralph.ports.agent import Agent, Brief
 

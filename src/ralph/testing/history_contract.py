@@ -5,7 +5,8 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from ralph.core.ending import Ended, Ending
+from ralph.core.ended import Ended
+from ralph.core.ending import Ending
 from ralph.core.errors import ClaimLost
 from ralph.core.events import (
     GuidanceDelivered,

@@ -8,6 +8,7 @@ import msgspec
 
 from ralph.core.agent_events import (
     AgentEvent,
+    Denied,
     Limit,
     LimitStatus,
     Result,
@@ -17,6 +18,7 @@ from ralph.core.agent_events import (
     Thinking,
     ToolResult,
     ToolUse,
+    Trouble,
     Unknown,
     Usage,
 )
@@ -57,7 +59,7 @@ class Activity:
         self.doings.clear()
         self.model = ""
 
-    def take(self, event: AgentEvent) -> None:
+    def take(self, event: AgentEvent) -> None:  # noqa: C901 - one table
         """Fold in one more."""
         match event:
             case Text(text=text, partial=partial):
@@ -70,6 +72,10 @@ class Activity:
                 self._do(Kind.ERROR, text[:KEPT_CHARS])
             case Result(error=True, text=text, detail=detail):
                 self._do(Kind.ERROR, (detail or text)[:KEPT_CHARS])
+            case Denied(name=name, summary=summary):
+                self._do(Kind.ERROR, f"not permitted: {one_line(name, 40)} {summary[:KEPT_CHARS]}")
+            case Trouble(message=message):
+                self._do(Kind.ERROR, message[:KEPT_CHARS])
             case Retry(message=message):
                 self._do(Kind.NOTE, f"tries again: {message[:KEPT_CHARS]}")
             case Limit(status=status, window=window):

@@ -49,6 +49,10 @@ class Plain:
                 self._chat(task, name, summary)
             case said.Text(text=text, partial=False):
                 self._speaker, self._last_text = task, text[:4000]
+            case said.Denied(name=name, summary=summary):
+                self._chat(task, "not permitted", f"{name} {summary}")
+            case said.Trouble(message=message):
+                self._chat(task, "trouble", message)
             case said.Retry(message=message):
                 self._chat(task, "tries again", message)
             case said.Limit(status=status, window=window):

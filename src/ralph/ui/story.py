@@ -6,7 +6,7 @@ import msgspec
 
 from ralph.core import events
 from ralph.core.duration import spoken
-from ralph.core.ending import Ended
+from ralph.core.ended import Ended
 from ralph.core.gates import Evidence
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line

@@ -1,13 +1,14 @@
 """Any command line as an agent: the prompt by file or stdin, its last output as its last word."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ralph.core.agent_events import AgentEvent, Text
-from ralph.core.ending import FINAL_MESSAGE_BYTES, Digest, Ended, Ending, Exit, stopped_by_us
+from ralph.core.ended import Ended
+from ralph.core.ending import FINAL_MESSAGE_BYTES, Digest, Ending, Exit, last_line, stopped_by_us
 from ralph.core.errors import BadConfig
-from ralph.ports.agent import Brief, Launch, Setup, Traits
+from ralph.ports.agent import Account, Brief, Launch, Setup, Traits, with_rules
 
 PLACE: Final = "{prompt}"
 AS_ARGUMENT: Final = ('"$(cat {prompt})"', "$(cat {prompt})")
@@ -37,6 +38,7 @@ class CommandAgent:
                 hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD',
             )
         self.template = setup.command
+        self.interactive = setup.interactive or setup.command
         if not self._needs_shell(self.template):
             try:
                 shlex.split(self.template)
@@ -51,7 +53,15 @@ class CommandAgent:
 
     def command(self, brief: Brief) -> Launch:
         """The command itself where it is one, by way of a shell where it is more."""
-        template, stdin = self.template, brief.text.encode()
+        return self._launch(self.template, brief)
+
+    def converse(self, brief: Brief) -> Launch:
+        """`[agent] interactive` where it is set. Its stdin is the terminal, so the prompt has to be
+        an argument or a file."""
+        return self._launch(self.interactive, brief)
+
+    def _launch(self, template: str, brief: Brief) -> Launch:
+        stdin = with_rules(brief).encode()
         if PLACE in template:
             template, stdin = _by_file(template, stdin)
         if not self._needs_shell(template):
@@ -59,6 +69,10 @@ class CommandAgent:
             return Launch(argv=tuple(words), stdin=stdin)
         line = template.replace(PLACE, shlex.quote(brief.path))
         return Launch(argv=("/bin/sh", "-c", line), stdin=stdin)
+
+    def account(self, env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:  # noqa: ARG002
+        """Nobody knows what a command costs."""
+        return Account(name="whoever the command bills")
 
     def read(self, block: bytes) -> Iterable[AgentEvent]:
         """All output is text."""
@@ -73,7 +87,7 @@ class CommandAgent:
             case None:
                 return Ending(ended=Ended.NOT_INSTALLED, detail=exit_.error)
             case 126 | 127 if not message.strip():
-                why = _last_line(exit_.stderr) or "command not found"
+                why = last_line(exit_.stderr) or "command not found"
                 return Ending(ended=Ended.NOT_INSTALLED, detail=why)
             case code if code < 0 or code in (130, 143):
                 signal = -code if code < 0 else code - 128
@@ -86,14 +100,9 @@ class CommandAgent:
                 return Ending(ended=Ended.FINISHED, message=message)
             case code:
                 why = ": ".join(
-                    filter(None, (f"the agent exited with {code}", _last_line(exit_.stderr)))
+                    filter(None, (f"the agent exited with {code}", last_line(exit_.stderr)))
                 )
                 return Ending(ended=Ended.AGENT_ERROR, message=message, detail=why)
-
-
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1][:200] if lines else ""
 
 
 def _by_file(template: str, prompt: bytes) -> tuple[str, bytes]:

@@ -17,15 +17,15 @@ The n-th session for a task is its n-th attempt. A script that is asked for more
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from ralph.core.agent_events import AgentEvent, Limit, LimitStatus, Unknown
-from ralph.core.ending import Digest, Ended, Ending, Exit, stopped_by_us
+from ralph.core.agent_events import AgentEvent, Unknown
+from ralph.core.ending import Digest, Ending, Exit, conclude
 from ralph.core.errors import UnusableData
-from ralph.ports.agent import Brief, Launch, Setup, Traits
+from ralph.ports.agent import Account, Brief, Launch, Setup, Traits
 
 _DECODE = msgspec.json.Decoder(AgentEvent).decode
 
@@ -67,6 +67,14 @@ class ScriptedAgent:
             stdin=msgspec.json.encode(job),
         )
 
+    def converse(self, brief: Brief) -> Launch:
+        """The same: it talks to nobody."""
+        return self.command(brief)
+
+    def account(self, env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:  # noqa: ARG002
+        """It costs nothing."""
+        return Account(name="nobody: it plays a script", billed=False, logged_in=True)
+
     def _steps(self, brief: Brief) -> list[dict[str, Any]]:
         names = {brief.task_id, brief.alias, brief.title}
         mine = [s for s in self.script.session if s.task in names]
@@ -89,24 +97,4 @@ class ScriptedAgent:
 
     def ending(self, digest: Digest, exit_: Exit) -> Ending:
         """By the result where there is one."""
-        if ended := stopped_by_us(exit_):
-            return Ending(ended=ended, detail=f"stopped: {ended}")
-        match digest, exit_.code:
-            case Digest(limit=Limit(status=LimitStatus.REJECTED, resets_at=at)), _:
-                return Ending(ended=Ended.USAGE_LIMIT, detail="usage limit", resets_at=at)
-            case _, None:
-                return Ending(ended=Ended.NOT_INSTALLED, detail=exit_.error)
-            case Digest(result=None), code if code < 0:
-                return Ending(ended=Ended.KILLED, detail=f"killed by signal {-code}")
-            case Digest(result=None), code:
-                return Ending(ended=Ended.NO_RESULT, detail=f"no result, exit code {code}")
-            case Digest(result=result), _:
-                assert result is not None
-                return Ending(
-                    ended=Ended.AGENT_ERROR if result.error else Ended.FINISHED,
-                    message=result.text,
-                    detail=result.detail,
-                    cost_usd=result.cost_usd,
-                    input_tokens=result.usage.input_tokens if result.usage else None,
-                    output_tokens=result.usage.output_tokens if result.usage else None,
-                )
+        return conclude(digest, exit_)

@@ -57,7 +57,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
         ended_at=iso(kit.clock.now()),
         mark=Mark.ENDED,
         after=after,
-        ending=kit.agent.ending(watch.digest, exit_),
+        ending=kit.agent.ending(watch.digest, replace(exit_, ended_at=kit.clock.now())),
         commits=changes.commits,
         duration_s=exit_.duration_s,
     )
