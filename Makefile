@@ -6,6 +6,7 @@ demo: .venv/.runtime ## build a sample project with the scripted agent
 
 test: check ## every check: lint, types, layers, tests
 	tools/system-packages
+	tools/agent-clis >/dev/null
 	$(BIN)/pytest -n auto
 
 check: .venv/.dev ## everything but the tests
