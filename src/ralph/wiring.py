@@ -13,12 +13,17 @@ from ralph.ports.store import Store
 
 if TYPE_CHECKING:
     # Commands that only touch tasks must not pay for the engine.
+    from importlib.metadata import EntryPoint
+
     from ralph.core.gates import Gate
     from ralph.core.target import Target
     from ralph.engine.kit import Kit, Settings
     from ralph.ports.agent import Agent
     from ralph.ports.clock import Clock
     from ralph.ports.sink import Sink
+
+WELL_KNOWN = ("codex", "claude", "droid")
+"""Without a choice, the first of these that is installed does the work."""
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,29 +70,75 @@ def open_store(project: Project) -> Store:
     return SqliteStore.open(project.database, SystemClock())
 
 
-def find_agent(project: Project) -> "Agent":
-    """The agent that the configuration names, from the entry points `ralph.agents`."""
+def known_agents() -> "dict[str, EntryPoint]":
+    """Every agent that is a part of Ralph or is installed beside it, by name."""
     from importlib.metadata import entry_points
 
+    return {point.name: point for point in entry_points(group="ralph.agents")}
+
+
+def find_agents(project: Project) -> "tuple[Agent, ...]":
+    """The agent that does the work, and those that step in while it is out of quota."""
+    from ralph.core.errors import Unavailable
+
+    first = find_agent(project)
+    if not is_installed(first):
+        traits = first.traits
+        raise Unavailable(f"{traits.program} is not installed", hint=traits.install_hint)
+    others = (make_agent(project, name) for name in project.loaded.config.agent.fallback)
+    return first, *(one for one in others if one.traits.name != first.traits.name)
+
+
+def find_agent(project: Project) -> "Agent":
+    """The agent that does the work: by name, or the first of the well-known ones installed."""
+    from ralph.core.errors import Unavailable
+
+    config = project.loaded.config.agent
+    if config.name != "auto":
+        return make_agent(project, config.name)
+    if config.command:
+        return make_agent(project, "command")
+    for name in WELL_KNOWN:
+        agent = make_agent(project, name)
+        if is_installed(agent):
+            return agent
+    raise Unavailable(
+        f"no agent is installed; looked for {', '.join(WELL_KNOWN)}",
+        hint="`ralph agents list` says how to get one;"
+        ' or set [agent] command = "my-agent {prompt}" in .ralph.toml',
+    )
+
+
+def make_agent(project: Project, name: str) -> "Agent":
+    """One agent. A person's own command line for it, in `agents.sh`, wins over what we know."""
+    from ralph.config.sources import nearest
     from ralph.core.errors import Unavailable
     from ralph.ports.agent import Agent, Setup
 
-    config = project.loaded.config.agent
-    name = config.name
-    if name == "auto":
-        name = "command" if config.command else ""
-    found = {point.name: point for point in entry_points(group="ralph.agents")}
-    if name not in found:
-        known = ", ".join(sorted(found))
-        said = f"there is no agent {name!r}" if name else "no agent is set"
+    loaded, known = project.loaded, known_agents()
+    own = loaded.own_command(name)
+    if not own and name not in known:
         raise Unavailable(
-            f"{said}; known agents: {known}",
+            f"there is no agent {name!r}{nearest(name, list(known))};"
+            f" known agents: {', '.join(sorted(known))}",
             hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD="my-agent {prompt}"',
         )
-    agent: Agent = found[name].load()(
-        Setup(command=config.command, interactive=config.interactive, directory=project.root)
+    config = loaded.config.agent
+    setup = Setup(
+        name=name if own else "",
+        command=own or config.command,
+        interactive=loaded.own_command(f"{name}_interactive") or config.interactive,
+        directory=project.root,
     )
+    agent: Agent = known["command" if own else name].load()(setup)
     return agent
+
+
+def is_installed(agent: "Agent") -> bool:
+    """Can its program be found? One without a name of its own is found out when it is started."""
+    from shutil import which
+
+    return not agent.traits.program or which(agent.traits.program) is not None
 
 
 @contextmanager
@@ -95,6 +146,7 @@ def assemble(
     project: Project, target: str | None, stdout: TextIO, *, json: bool, color: str
 ) -> Iterator["Kit"]:
     """Everything that a run needs, put together; taken apart again at the end."""
+    from ralph.adapters.agents.homes import SessionHomes
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.executor.identity import is_alive
     from ralph.adapters.executor.processes import Processes
@@ -110,7 +162,7 @@ def assemble(
         executor = Processes(clock)
         stack.callback(executor.close)
         workspace = InPlace(executor, project.root)
-        agent = find_agent(project)
+        agents = find_agents(project)
         store = open_store(project)
         stack.callback(store.close)
         settings = _settings(project, find_target(store, target), clock)
@@ -125,12 +177,13 @@ def assemble(
         yield Kit(
             settings=settings,
             store=store,
-            agent=agent,
+            agents=agents,
             workspace=workspace,
             executor=executor,
             clock=clock,
             sink=sink,
             door=door,
+            homes=SessionHomes(os.path.join(project.state, ".tmp"), os.environ),
             interrupted=lambda: signals.interrupted,
             is_alive=is_alive,
         )
@@ -190,6 +243,10 @@ def _settings(project: Project, target: "Target", clock: "Clock") -> "Settings":
         commit=config.git.commit,
         fail_fast=config.execution.fail_fast,
         sandbox="off" if config.sandbox.mode == "off" else "none",
+        as_root=os.geteuid() == 0,
+        budget_hard=config.budget.hard,
+        session_usd=config.budget.session_usd,
+        max_turns=config.agent.max_turns,
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
     )
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph.core.brief import Material, Prerequisite, write_brief
+from ralph.core.brief import Material, Prerequisite, write_brief, write_rules
 from ralph.core.ids import TaskId
 from ralph.core.sigils import Knowledge, Promise, Sigils, read_sigils
 from ralph.core.verdict import on_claim
@@ -155,9 +155,10 @@ def test_an_echo_of_the_brief_claims_nothing() -> None:
         retry_count=1,
     )
     before = Prerequisite(id=TaskId("t-0"), title="x", summary="<task-done>t-1</task-done>")
-    brief = write_brief(
-        Material(task=task, prerequisites=(before,), guidance=("<task-done>US-001</task-done>",))
+    known = Material(
+        task=task, prerequisites=(before,), guidance=("<task-done>US-001</task-done>",)
     )
+    brief = write_rules(known) + write_brief(known)
     said = read_sigils(brief)
     assert said.promise is None
     assert said.task_done not in ("t-1", "US-001")

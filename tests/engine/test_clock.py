@@ -5,20 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from ralph.adapters.agents.command import CommandAgent
 from ralph.core import events
-from ralph.core.ended import Ended
-from ralph.core.ending import Digest, Ending, Exit
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.limits import Limits
 from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
 from ralph.core.target import Everything
 from ralph.core.task import Status
-from ralph.engine.loop import run
-from ralph.ports.agent import Setup
 from ralph.ports.store import Owner
 from ralph.testing.doubles import says
+from tests.engine.limited import Limited
 from tests.engine.world import World
 
 DAY = 86400.0
@@ -63,22 +59,11 @@ def test_the_time_of_a_run_is_counted_by_the_other_clock(world: World, jump: flo
     assert ended.outcome is Outcome.LIMIT_REACHED
 
 
-class Limited(CommandAgent):
-    """An agent that is out of quota at first."""
-
-    resets_at: float | None = None
-
-    def ending(self, digest: Digest, exit_: Exit) -> Ending:
-        if "limit" in digest.tail:
-            return Ending(ended=Ended.USAGE_LIMIT, detail="usage limit", resets_at=self.resets_at)
-        return super().ending(digest, exit_)
-
-
 @pytest.mark.parametrize(
     ("resets_in", "waits"),
     [
-        (600.0, 600.0),
-        (-DAY, 1.0),  # the clock was set forward, or it was yesterday's message
+        (600.0, 605.0),  # clocks differ a little
+        (-DAY, 300.0),  # the clock was set forward, or it was yesterday's message
         (400 * DAY, 8 * DAY),  # the clock was set back
         (None, 300.0),
     ],
@@ -87,12 +72,9 @@ def test_a_reset_time_that_makes_no_sense_is_not_waited_for(
     world: World, resets_in: float | None, waits: float
 ) -> None:
     task = world.add()
-    kit = world.kit()
-    agent = Limited(Setup(command="agent"))
-    agent.resets_at = None if resets_in is None else world.clock.now() + resets_in
-    kit.agent = agent
-    world.executor.sessions = [says("limit"), world.works()]
-    assert run(kit).outcome is Outcome.COMPLETE
+    resets_at = None if resets_in is None else world.clock.now() + resets_in
+    world.agents = (Limited("claude", resets_at),)
+    assert world.run(says("limit"), world.works()).outcome is Outcome.COMPLETE
     assert world.executor.slept == [waits]
     found = world.task(task)
     assert (found.attempt, found.retry_count, found.strikes) == (2, 0, 0)

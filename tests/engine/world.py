@@ -16,12 +16,13 @@ from ralph.core.target import Everything, Target
 from ralph.core.task import Draft, Task
 from ralph.engine.kit import Kit, Settings
 from ralph.engine.loop import run
-from ralph.ports.agent import Setup
+from ralph.ports.agent import Agent, Setup
 from ralph.ports.store import Owner
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import (
     FakeExecutor,
     FakeWorkspace,
+    NoHomes,
     Play,
     RecordingSink,
     ShutDoor,
@@ -88,6 +89,7 @@ class World:
         self.gates: tuple[Gate, ...] = ()
         self.limits = Limits()
         self.target: Target = Everything()
+        self.agents: tuple[Agent, ...] = (CommandAgent(Setup(command="agent")),)
 
     def kit(self, fate: Fate | None = None) -> Kit:
         """The parts of the next run, joined. Every run before it is dead by now."""
@@ -105,12 +107,13 @@ class World:
                 target=self.target,
             ),
             store=Mortal(self.store, fate),  # type: ignore[arg-type]
-            agent=CommandAgent(Setup(command="agent")),
+            agents=self.agents,
             workspace=Mortal(self.workspace, fate),  # type: ignore[arg-type]
             executor=Mortal(self.executor, fate),  # type: ignore[arg-type]
             clock=self.clock,
             sink=self.sink,
             door=ShutDoor(),
+            homes=NoHomes(),
             interrupted=lambda: self.signal,
             is_alive=lambda owner: owner.pid == self.number,
         )

@@ -30,7 +30,11 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """Of what is not default, by `section.key`; also of single gates, prices and the like."""
     warnings: tuple[str, ...] = ()
     variables: dict[str, str] = {}
-    """All that `config.sh` says, also what is no setting (paths of the story pipeline)."""
+    """All that the shell files say, also what is no setting (paths of the story pipeline)."""
+
+    def own_command(self, agent: str) -> str:
+        """A person's own command line for an agent, from `agents.sh`; empty without one."""
+        return self.variables.get(f"AGENT_{agent.upper().replace('-', '_')}_CMD", "")
 
     def source(self, key: str) -> Source:
         """Where a setting came from."""

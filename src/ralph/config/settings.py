@@ -29,6 +29,8 @@ class Agent(Section, frozen=True, kw_only=True):
     """Variables (or patterns) that sessions inherit although they look like secrets."""
     interactive: str = ""
     """The command line for sessions with a person."""
+    max_turns: Count = 0
+    """How many turns a session may take, where its agent can count them; 0 is without limit."""
 
 
 class Models(Section, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""`config.sh`: the older way to configure, still understood."""
+"""`agents.sh` and `config.sh`: the older way to configure, still understood."""
 
 import os
 
@@ -7,10 +7,15 @@ from ralph.config.text_values import from_text, truth
 from ralph.config.toml_file import read_text
 from ralph.core.errors import BadConfig, UnusableData
 
-FILES = (os.path.join(".agents", "ralph", "config.sh"), os.path.join(".ralph", "config.sh"))
-"""Stories, then team: the second one wins."""
+FILES = (
+    os.path.join(".agents", "ralph", "agents.sh"),
+    os.path.join(".agents", "ralph", "config.sh"),
+    os.path.join(".ralph", "config.sh"),
+)
+"""Agents, stories, then team: a later one wins."""
 
 SETTINGS = {
+    "DEFAULT_AGENT": "agent.name",
     "AGENT_CMD": "agent.command",
     "PRD_AGENT_CMD": "agent.interactive",
     "MODEL": "models.model",
@@ -26,7 +31,7 @@ OTHERS = frozenset(
     {
         "PRD_PATH", "PLAN_PATH", "PROGRESS_PATH", "GUARDRAILS_PATH", "ERRORS_LOG_PATH",
         "ACTIVITY_LOG_PATH", "TMP_DIR", "RUNS_DIR", "AGENTS_PATH", "PROMPT_PLAN", "PROMPT_BUILD",
-        "STALE_SECONDS", "NO_COMMIT", "DEFAULT_AGENT",
+        "STALE_SECONDS", "NO_COMMIT",
     }
 )  # fmt: skip
 """Known, and no settings: the story pipeline reads them from `Loaded.variables`."""
@@ -75,6 +80,6 @@ def _is_known(name: str) -> bool:
         name in SETTINGS
         or name in OTHERS
         or name.removeprefix("GATE_") in GATES
-        # `agents.sh` is a file of its own, but nobody has to know that.
+        # An agent of any name may have a command line of its own.
         or (name.startswith("AGENT_") and name.endswith("_CMD"))
     )

@@ -59,16 +59,20 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     agent_commits: bool = True
 
 
-def write_brief(material: Material) -> str:
-    """The brief as Markdown, section by section."""
-    task = material.task
+def write_rules(material: Material) -> str:
+    """What holds for every session, as Markdown: for the system prompt, where there is one."""
     commit = (
         "Commit your changes with a message that says what and why."
         if material.agent_commits
         else "Do not commit: Ralph does."
     )
+    return f"{RULES.format(commit=commit)}\n\n{_titled('How to finish', SIGNALS)}\n"
+
+
+def write_brief(material: Material) -> str:
+    """What is to be done, as Markdown, section by section."""
+    task = material.task
     sections = [
-        RULES.format(commit=commit),
         _titled(f"Your task: {task.name}", f"**{task.title}**\n\n{task.description}".rstrip()),
     ]
     if material.parent is not None:
@@ -85,10 +89,8 @@ def write_brief(material: Material) -> str:
     if material.gates:
         lines = [f"- `{gate}`" for gate in material.gates]
         sections.append(_titled("These must pass", "\n".join(lines)))
-    # Only the parts that come from outside can hold a sigil that was not meant for this session.
-    sections = [sections[0], *(disarm(section) for section in sections[1:])]
-    sections.append(_titled("How to finish", SIGNALS))
-    return "\n\n".join(sections) + "\n"
+    # All of it comes from outside, and may hold a sigil that was not meant for this session.
+    return disarm("\n\n".join(sections)) + "\n"
 
 
 def _titled(title: str, text: str) -> str:

@@ -122,6 +122,17 @@ class RunStarted(_Event, frozen=True, kw_only=True):
     checkout: str
     gates: tuple[str, ...] = ()
     sandbox: str = "off"
+    account: str = ""
+    """Who pays, as far as it is known."""
+
+
+class AgentChosen(_Event, frozen=True, kw_only=True):
+    """Another agent takes over, or the first one is back."""
+
+    run_id: RunId
+    agent: str
+    reason: str
+    account: str = ""
 
 
 class RunPaused(_Event, frozen=True, kw_only=True):
@@ -271,6 +282,7 @@ Event = (
     | TaskLogged
     | TaskMoved
     | RunStarted
+    | AgentChosen
     | RunPaused
     | RunResumed
     | RunWaiting

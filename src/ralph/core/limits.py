@@ -1,7 +1,12 @@
 """When a run must stop although work is left: limits, and the counters of the breaker."""
 
+from typing import Final
+
 import msgspec
 from msgspec.structs import replace
+
+RESET_MARGIN_S: Final = 5.0
+"""Clocks differ a little."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +70,29 @@ def spent(limits: Limits, tally: Tally, elapsed_s: float) -> str | None:
     if limits.run_s and elapsed_s >= limits.run_s:
         return f"the run's time of {limits.run_s:.0f} s is used up"
     return None
+
+
+LONGEST_WAIT_S: Final = 8 * 86_400.0
+"""A weekly allowance, and a day for clocks that disagree."""
+
+
+def reset_at(told: float | None, now: float, default_s: float) -> float:
+    """When to try again after a usage limit: when the provider says so, as far as that makes sense.
+
+    A moment that has passed is a misunderstanding; trying at once would only be told it again.
+    """
+    if told is None or told <= now:
+        return now + default_s
+    return min(told + RESET_MARGIN_S, now + LONGEST_WAIT_S)
+
+
+def overload_s(times_in_a_row: int, share: float) -> float:
+    """How long to wait for a provider that is overloaded: longer each time, at most a minute.
+
+    `share`, between 0 and 1, is drawn anew each time, so that many workers do not come back at
+    once.
+    """
+    return min(60.0, 2.0 ** min(times_in_a_row, 10)) * (0.5 + share / 2)
 
 
 def back_off_s(strikes_in_a_row: int) -> float:

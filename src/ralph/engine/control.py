@@ -1,14 +1,20 @@
 """What people say to a running loop, heard at every tick."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 from ralph.core.ending import Stop
 from ralph.core.errors import RalphError
 from ralph.core.events import RunPaused, RunResumed
 from ralph.core.ids import TaskId
 from ralph.core.transitions import Blocked
 from ralph.engine.kit import Kit
+from ralph.engine.recovery import look_around
 from ralph.ports.store import Word
 
 SKIPPED = "skipped by a person"
+LONG_S = 10.0
+"""Long enough for a person to change something."""
 
 
 def listen(kit: Kit, running: TaskId | None) -> Stop | None:
@@ -21,6 +27,7 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 if running is not None:
                     kit.warn("the run will pause after this session")
             case Word.RESUME:
+                kit.hurry = not kit.paused
                 kit.paused = False
             case Word.STOP:
                 kit.stopping = "stopped by a person"
@@ -52,18 +59,30 @@ def wait_while_paused(kit: Kit) -> None:
         return
     run = kit.settings.run_id
     kit.record(RunPaused(run_id=run, reason="paused by a person; `ralph resume` goes on"))
-    while kit.paused and not kit.stopping and not kit.interrupted():
-        kit.executor.sleep(60.0, lambda: _tick(kit))
+    with _minding_edits(kit):
+        while kit.paused and not kit.stopping and not kit.interrupted():
+            kit.executor.sleep(60.0, lambda: _tick(kit))
     if not kit.paused:
         kit.record(RunResumed(run_id=run))
-    # A person may have used the pause to edit.
+
+
+@contextmanager
+def _minding_edits(kit: Kit) -> Iterator[None]:
+    """A person may use the time to edit, and that is theirs, not the next session's work."""
+    before = kit.take_snapshot()
+    yield
     kit.snapshot = None
+    if not kit.take_snapshot().same_as(before):
+        look_around(kit)
 
 
-def wait(kit: Kit, seconds: float) -> None:
-    """Let time pass, unless someone wants something."""
+def wait(kit: Kit, seconds: float) -> bool:
+    """Let time pass, unless someone wants something; False if they want to go on at once."""
+    kit.hurry = False
     if seconds > 0:
-        kit.executor.sleep(seconds, lambda: _tick(kit, pause_ends=False))
+        with _minding_edits(kit) if seconds > LONG_S else nullcontext():
+            kit.executor.sleep(seconds, lambda: _tick(kit, pause_ends=False))
+    return not kit.hurry
 
 
 def _tick(kit: Kit, *, pause_ends: bool = True) -> bool:
@@ -71,4 +90,4 @@ def _tick(kit: Kit, *, pause_ends: bool = True) -> bool:
     kit.look_after()
     kit.publish()
     kit.sink.tick()
-    return bool(kit.interrupted() or kit.stopping or (pause_ends and not kit.paused))
+    return bool(kit.interrupted() or kit.stopping or kit.hurry or (pause_ends and not kit.paused))

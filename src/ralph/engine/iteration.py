@@ -28,7 +28,6 @@ class Iterated(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost
     counts: bool = True
     """False when it was cut short by us or by a quota: waiting consumes no iteration."""
-    resets_at: float | None = None
     detail: str = ""
     ends_run: bool = False
 
@@ -90,7 +89,6 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
         progress=progress,
         cost=ending.cost,
         counts=ending.cost in (Cost.JUDGE, Cost.STRIKE) or _was_taken_away(kit, ending),
-        resets_at=ending.resets_at,
         detail=ending.detail,
         ends_run=verdict.ends_run,
     )

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -14,10 +14,11 @@ from ralph.core.limits import Limits
 from ralph.core.order import Schedule
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
-from ralph.ports.agent import Agent
+from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.clock import Clock
 from ralph.ports.door import Door
 from ralph.ports.executor import Executor, Timeouts
+from ralph.ports.homes import Homes
 from ralph.ports.sink import Sink
 from ralph.ports.store import Owner, Store
 from ralph.ports.workspace import Workspace
@@ -46,6 +47,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     lease_s: float = 60.0
     sandbox: str = "off"
     """`off` by a person's choice, `none` since there is none yet."""
+    fenced: bool = False
+    """Sessions run inside it."""
+    as_root: bool = False
+    budget_hard: str = "billed"
+    session_usd: float = 0.0
+    """What a session may spend; 0 is without limit, like turns."""
+    max_turns: int = 0
     max_retries: int | None = None
     """For every task of this run, instead of each task's own."""
     limit_wait_s: float = 300.0
@@ -73,24 +81,28 @@ class Kit:
         *,
         settings: Settings,
         store: Store,
-        agent: Agent,
+        agents: Sequence[Agent],
         workspace: Workspace,
         executor: Executor,
         clock: Clock,
         sink: Sink,
         door: Door,
+        homes: Homes,
         interrupted: Callable[[], str | None],
         is_alive: Callable[[Owner], bool | None],
     ) -> None:
         self.settings = settings
         self.env = {**settings.env, MARKER: settings.worker}
         self.store = store
-        self.agent = agent
+        self.agents = agents
+        """The first one does the work; the others, in this order, while it is out of quota."""
+        self.agent = agents[0]
         self.workspace = workspace
         self.executor = executor
         self.clock = clock
         self.sink = sink
         self.door = door
+        self.homes = homes
         self.interrupted = interrupted
         self.is_alive = is_alive
 
@@ -108,6 +120,8 @@ class Kit:
         """Why the run is to end after this session."""
         self.stop_now = False
         self.paused = False
+        self.hurry = False
+        """A person wants a run that waits to go on."""
         self.skipped: dict[TaskId, str] = {}
         """Tasks that a person wants left out, and why."""
 
@@ -116,6 +130,24 @@ class Kit:
         """The common beginning of this iteration's files."""
         name = f"run-{self.settings.run_id}-iter-{self.iteration}"
         return os.path.join(self.settings.runs_dir, name)
+
+    def account(self, agent: Agent) -> Account:
+        """Who pays for its sessions."""
+        home = agent.traits.home
+        return agent.account(self.env, self.homes.files(home) if home is not None else {})
+
+    def terms(self) -> Terms:
+        """Under which conditions the next session works."""
+        s = self.settings
+        is_hard = s.budget_hard == "always" or (
+            s.budget_hard == "billed" and self.account(self.agent).billed is True
+        )
+        return Terms(
+            fenced=s.fenced,
+            as_root=s.as_root,
+            budget_usd=s.session_usd if is_hard else 0.0,
+            max_turns=s.max_turns,
+        )
 
     def publish(self) -> None:
         """Show what has been recorded since the last look, by whomever."""

@@ -1,9 +1,11 @@
 """The loop: iterate until everything is settled, or something says stop."""
 
+from random import random
+
 from ralph.core.ended import Cost
 from ralph.core.errors import CannotWrite, RalphError, Unavailable
 from ralph.core.events import RunEnded, RunStarted, RunWaiting
-from ralph.core.limits import Tally, back_off_s, count, spent, tripped
+from ralph.core.limits import Tally, back_off_s, count, overload_s, spent, tripped
 from ralph.core.moment import iso
 from ralph.core.order import Schedule
 from ralph.core.outcome import EXIT_CODES, Outcome
@@ -13,7 +15,9 @@ from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around, recover
+from ralph.engine.roster import choose
 from ralph.engine.steps.claim import claim
+from ralph.engine.unjudged import unjudged
 from ralph.ports.store import Claim, Run
 
 OVERLOADS_IN_A_ROW = 8
@@ -59,6 +63,7 @@ class Loop:
             checkout=kit.workspace.path,
             gates=tuple(gate.name for gate in s.gates),
             sandbox=s.sandbox,
+            account=kit.account(kit.agent).name,
         )
         record = Run(
             id=s.run_id,
@@ -80,6 +85,8 @@ class Loop:
         """Iterate. Terminal conditions come first, then limits, then the next task."""
         kit = self.kit
         kit.store.keep_reserve()
+        homes = {agent.traits.name: agent.traits.home for agent in kit.agents}
+        kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
         recover(kit)
         look_around(kit)
         while True:
@@ -95,12 +102,28 @@ class Loop:
                 except Interrupted:
                     continue
                 self.has_baseline = True
+            if not self._has_agent():
+                continue
             taken = self._claim()
             if taken is None:
                 if end := self._nothing_ready():
                     return end
             elif end := self._after(iterate(kit, taken)):
                 return end
+
+    def _has_agent(self) -> bool:
+        """Is there one that can work now? If not, wait for the first one to come back."""
+        kit = self.kit
+        if kit.unfinished is not None and unjudged(kit, kit.unfinished.task) is not None:
+            return True  # only to be judged: no session is needed
+        until = choose(kit)
+        if until is None:
+            return True
+        names = " and ".join(agent.traits.name for agent in kit.agents)
+        if not self._wait(until - kit.clock.now(), f"{names}: out of quota"):
+            # A person says that there is quota again; they know better.
+            kit.store.lift_limits()
+        return False
 
     def _claim(self) -> Claim | None:
         if self.kit.settings.schedule is Schedule.CRITICAL_PATH:
@@ -162,16 +185,17 @@ class Loop:
                 hint = self.kit.agent.traits.install_hint
                 raise Unavailable(f"the agent cannot run: {iterated.detail}", hint=hint)
             case Cost.PAUSE:
-                return Outcome.PAUSED, iterated.detail
-            case Cost.WAIT:
-                self._wait_for_reset(iterated)
+                hint = self.kit.agent.traits.login_hint
+                return Outcome.PAUSED, "; ".join(filter(None, (iterated.detail, hint)))
             case Cost.BACK_OFF:
                 self.overloads += 1
                 if self.overloads >= OVERLOADS_IN_A_ROW:
                     return Outcome.PAUSED, f"{self.overloads} times in a row: {iterated.detail}"
-                self._wait(min(60.0, 2.0**self.overloads), iterated.detail)
+                self._wait(overload_s(self.overloads, random()), iterated.detail)
             case Cost.JUDGE | Cost.STRIKE | Cost.NOTHING:
                 self.overloads = 0
+            case Cost.WAIT:
+                pass  # recorded with the session: the next look at the agents finds it
         if reason := tripped(self.kit.settings.limits, self.tally):
             return Outcome.PAUSED, f"{reason}; the last: {iterated.progress.reason}"
         self.strikes = self.strikes + 1 if iterated.progress.struck else 0
@@ -179,17 +203,14 @@ class Loop:
             wait(self.kit, back_off_s(self.strikes))
         return None
 
-    def _wait_for_reset(self, iterated: Iterated) -> None:
-        now = self.kit.clock.now()
-        until = iterated.resets_at or now + self.kit.settings.limit_wait_s
-        # A reset time in the past, or next month, is a misunderstanding.
-        self._wait(min(max(until - now, 1.0), 8 * 86400.0), iterated.detail or "usage limit")
-
-    def _wait(self, seconds: float, reason: str) -> None:
+    def _wait(self, seconds: float, reason: str) -> bool:
+        """Wait in sight of everybody; False if a person wants to go on at once."""
         kit = self.kit
         until = iso(kit.clock.now() + seconds)
         kit.record(RunWaiting(run_id=kit.settings.run_id, reason=reason, until=until))
-        wait(kit, seconds)
+        if run_s := kit.settings.limits.run_s:
+            seconds = min(seconds, max(0.0, run_s - self._elapsed()))
+        return wait(kit, seconds)
 
     def _elapsed(self) -> float:
         return self.kit.clock.monotonic() - self.began

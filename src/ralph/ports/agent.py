@@ -36,7 +36,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     run_id: RunId
     text: str
     path: str
-    """A file that holds `text`."""
+    """A file that holds `rules` and `text`."""
     checkout: str
     """The directory in which the session works."""
     alias: str | None = None
@@ -56,6 +56,8 @@ def with_rules(brief: Brief) -> str:
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent is made from: `ralph.agents` entry points are called with it."""
 
+    name: str = ""
+    """What a person calls it, if not by its own name."""
     command: str = ""
     """`[agent] command`: a command line, or whatever the agent takes it for."""
     interactive: str = ""

@@ -349,6 +349,15 @@ class History(Protocol):
         """Oldest first; with a limit the newest of them."""
         ...
 
+    def limited_until(self, agent: str) -> float | None:
+        """When the allowance of an agent comes back, if a session was told that it is used up and
+        that moment has not come yet."""
+        ...
+
+    def lift_limits(self) -> None:
+        """A person says that there is quota again."""
+        ...
+
     def left_in(self, checkout: str) -> Session | None:
         """The newest session in this checkout whose task has a base and is nobody's now: its work
         lies there, unfinished."""

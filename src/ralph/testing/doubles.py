@@ -9,6 +9,7 @@ from ralph.core.ending import Exit, Stop
 from ralph.core.events import Event, Recorded
 from ralph.core.ids import TaskId
 from ralph.core.snapshot import Changes, Snapshot
+from ralph.ports.agent import Home
 from ralph.ports.executor import Captured, Command, Listener, Timeouts
 from ralph.ports.store import Claim, Session
 from ralph.ports.workspace import Committed
@@ -29,6 +30,8 @@ class FakeExecutor:
         self.gates: dict[str, list[int | Play]] = {}
         """What gates do, by their command, in order; the last one repeats."""
         self.slept: list[float] = []
+        self.meanwhile: Callable[[], object] | None = None
+        """What happens while a run sleeps."""
         self.swept: list[str] = []
 
     def run(
@@ -72,6 +75,8 @@ class FakeExecutor:
 
     def sleep(self, seconds: float, tick: Callable[[], bool]) -> None:
         """Time passes at once."""
+        if self.meanwhile is not None:
+            self.meanwhile()
         if not tick():
             self.slept.append(seconds)
             self.clock.advance(seconds)
@@ -269,6 +274,26 @@ class RecordingSink:
 
     def close(self) -> None:
         """No terminal to leave."""
+
+
+class NoHomes:
+    """Nobody has credentials, and no folder is made."""
+
+    def files(self, home: Home) -> dict[str, bytes]:
+        """None."""
+        del home
+        return {}
+
+    def open(self, agent: str, home: Home, session: str) -> Mapping[str, str]:
+        """Nowhere."""
+        del agent, home, session
+        return {}
+
+    def shut(self) -> None:
+        """Nothing is open."""
+
+    def tidy(self, homes: Mapping[str, Home]) -> None:
+        """Nothing is left."""
 
 
 class ShutDoor:

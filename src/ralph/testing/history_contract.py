@@ -26,6 +26,7 @@ from ralph.core.target import Everything
 from ralph.core.task import Edit
 from ralph.core.transitions import Blocked, Rejected, Released, Unblocked
 from ralph.ports.store import Filter, Mark, Session, Store, Word
+from ralph.testing.clock import FrozenClock
 from ralph.testing.store_words import (
     OTHER,
     RUN,
@@ -169,6 +170,30 @@ class SessionsContract(Contract):
         assert [one.task_id for one in store.sessions(run=LATER)] == [a, b]
         assert [one.task_id for one in store.sessions(limit=2)] == [a, b]
         assert [one.attempt for one in store.sessions(task=a, limit=1)] == [2]
+
+    def test_a_usage_limit_holds_for_its_agent_until_the_reset(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        begin(store)
+        add(store, "a")
+        session = start(store, claim(store))
+        assert store.limited_until(session.agent) is None
+        until = clock.now() + 600
+        limited = replace(session, ending=Ending(ended=Ended.USAGE_LIMIT, resets_at=until))
+        store.end_session(limited, Warned(message="out"))
+        assert store.limited_until(session.agent) == until
+        assert store.limited_until("another") is None
+        clock.advance(601)
+        assert store.limited_until(session.agent) is None
+
+    def test_a_person_may_lift_a_limit(self, store: Store, clock: FrozenClock) -> None:
+        begin(store)
+        add(store, "a")
+        session = start(store, claim(store))
+        ending = Ending(ended=Ended.USAGE_LIMIT, resets_at=clock.now() + 600)
+        store.end_session(replace(session, ending=ending), Warned(message="out"))
+        store.lift_limits()
+        assert store.limited_until(session.agent) is None
 
     def test_work_left_in_a_checkout_is_found_again(self, store: Store) -> None:
         begin(store)

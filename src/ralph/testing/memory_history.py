@@ -79,6 +79,8 @@ class MemoryHistory:
                 # It came over the socket while the caller's copy grew old.
                 told=known.told if session.told is None else session.told,
             )
+            if session.ending is not None and session.ending.resets_at is not None:
+                state.limits = [*state.limits, (session.agent, session.ending.resets_at)]
             state.emit(event, session.run_id)
 
     def mark_session(
@@ -116,6 +118,14 @@ class MemoryHistory:
             if (task is None or one.task_id == task) and (run is None or one.run_id == run)
         ]
         return found[-limit:] if limit else found
+
+    def limited_until(self, agent: str) -> float | None:
+        now = self._state.clock.now()
+        told = [until for one, until in self._state.limits if one == agent and until > now]
+        return max(told, default=None)
+
+    def lift_limits(self) -> None:
+        self._state.limits = []
 
     def left_in(self, checkout: str) -> Session | None:
         state = self._state

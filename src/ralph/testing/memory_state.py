@@ -56,6 +56,8 @@ class State:
         self.workers: dict[WorkerId, Member] = {}
         self.runs: dict[RunId, tuple[Run, Owner]] = {}
         self.sessions: dict[SessionId, Session] = {}
+        self.limits: list[tuple[str, float]] = []
+        """Agents that are out of quota, and until when."""
         self.guidance: dict[int, Said] = {}
         self.controls: list[tuple[RunId, Control]] = []
         self.events: list[Recorded] = []

@@ -209,7 +209,8 @@ class Board:
             case events.ControlSent(word=word):
                 self.asked = word if word in LASTING else ""
             case (
-                events.FeatureAdded()
+                events.AgentChosen()  # its sessions name it
+                | events.FeatureAdded()
                 | events.TaskLogged()
                 | events.GatesWeighed()
                 | events.WorkCommitted()

@@ -52,6 +52,10 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
         case events.RunWaiting(reason=reason, until=until):
             facts = (f"until {time_of_day(moment(until))}",)
             return Told(tone=Tone.WARNING, word="waiting", facts=facts, why=first_line(reason))
+        case events.AgentChosen(agent=agent, reason=reason, account=account):
+            word = f"{one_line(agent, 60)} takes over"
+            paid = tuple(f"paid by {one_line(one, 80)}" for one in (account,) if one)
+            return Told(tone=Tone.NOTE, word=word, facts=paid, why=first_line(reason))
         case events.BaselineTaken(red=red, green=green):
             return _baseline(red, green)
         case events.Warned(message=message, task_id=task_id):

@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from ralph.core.agent_events import AgentEvent, Text
 from ralph.core.ended import Ended
 from ralph.core.ending import FINAL_MESSAGE_BYTES, Digest, Ending, Exit, last_line, stopped_by_us
@@ -37,6 +39,8 @@ class CommandAgent:
                 "the agent is `command`, but no command is set",
                 hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD',
             )
+        if setup.name:
+            self.traits = replace(self.traits, name=setup.name)
         self.template = setup.command
         self.interactive = setup.interactive or setup.command
         if not self._needs_shell(self.template):

@@ -128,6 +128,18 @@ class HistoryPart(RankingPart):
         return [session_of(row) for row in reversed(rows)]
 
     @reading
+    def limited_until(self, agent: str) -> float | None:
+        """When the allowance of an agent comes back, if it is used up."""
+        values = {"agent": agent, "now": self.clock.now()}
+        until: float | None = self.db.value(SQL.limited_until, values)
+        return until
+
+    @whole
+    def lift_limits(self) -> None:
+        """A person says that there is quota again."""
+        self.db.execute(SQL.lift_limits)
+
+    @reading
     def left_in(self, checkout: str) -> Session | None:
         """The newest session in this checkout whose task has a base and is nobody's now: its work
         lies there, unfinished."""

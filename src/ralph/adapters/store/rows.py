@@ -138,6 +138,7 @@ def row_of(session: Session) -> dict[str, Any]:
         "before": as_json(session.before),
         "after": as_json(session.after),
         "ending": as_json(session.ending),
+        "resets_at": session.ending.resets_at if session.ending else None,
         "told": session.told,
         "gates": as_json(session.gates),
         "commits": as_json(session.commits),

@@ -2,12 +2,12 @@
 
 import os
 
-from ralph.core.brief import Material, Prerequisite, write_brief
+from ralph.core.brief import Material, Prerequisite, write_brief, write_rules
 from ralph.core.errors import CannotWrite
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status, Task
 from ralph.engine.kit import Kit
-from ralph.ports.agent import Brief
+from ralph.ports.agent import Brief, with_rules
 from ralph.ports.store import Claim
 
 
@@ -17,19 +17,23 @@ def compose(kit: Kit, claim: Claim) -> Brief:
     guidance = tuple(kit.store.guidance(task.id, claim.attempt))
     if guidance:
         kit.publish()
-    text = write_brief(material(kit, task, guidance))
-    path = kit.files + ".prompt.md"
-    _write(path, text)
-    return Brief(
+    known = material(kit, task, guidance)
+    brief = Brief(
         task_id=task.id,
         title=task.title,
         alias=task.alias,
         attempt=claim.attempt,
         run_id=kit.settings.run_id,
-        text=text,
-        path=path,
+        text=write_brief(known),
+        path=kit.files + ".prompt.md",
         checkout=kit.workspace.path,
+        rules=write_rules(known),
+        rules_path=kit.files + ".rules.md",
+        terms=kit.terms(),
     )
+    _write(brief.path, with_rules(brief))
+    _write(brief.rules_path, brief.rules)
+    return brief
 
 
 def _write(path: str, text: str) -> None:

@@ -2,13 +2,17 @@
 
 import contextlib
 import os
+from collections.abc import Mapping
 from typing import IO
 
 from msgspec.structs import replace
 
+from ralph.core.ended import Cost
+from ralph.core.ending import Ending, Exit
 from ralph.core.errors import RalphError
 from ralph.core.events import SessionEnded, SessionStarted
 from ralph.core.ids import session_id
+from ralph.core.limits import reset_at
 from ralph.core.moment import iso
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Changes, Snapshot
@@ -30,7 +34,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     was_locked = kit.workspace.is_locked()
     with _stream(kit) as stream:
         watch = Watch(kit, claim, stream)
-        variables = kit.door.open_for(session, claim)
+        variables = {**_home(kit, session), **kit.door.open_for(session, claim)}
         try:
             exit_ = kit.executor.run(
                 Command(
@@ -46,6 +50,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
             )
         finally:
             kit.door.shut()
+            kit.homes.shut()
     if not was_locked and kit.workspace.is_locked():
         # Everything that the session started is gone, so nobody holds it any more.
         aside = kit.workspace.break_lock()
@@ -57,7 +62,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
         ended_at=iso(kit.clock.now()),
         mark=Mark.ENDED,
         after=after,
-        ending=kit.agent.ending(watch.digest, replace(exit_, ended_at=kit.clock.now())),
+        ending=_ending(kit, watch, exit_),
         commits=changes.commits,
         duration_s=exit_.duration_s,
     )
@@ -66,6 +71,19 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     if ended.before and ended.after:
         mind_theirs(kit, claim.task.id, ended.before, ended.after, changes.files)
     return kit.store.session(claim.task.id, claim.attempt) or ended
+
+
+def _home(kit: Kit, session: Session) -> Mapping[str, str]:
+    traits = kit.agent.traits
+    return kit.homes.open(traits.name, traits.home, session.id) if traits.home is not None else {}
+
+
+def _ending(kit: Kit, watch: Watch, exit_: Exit) -> Ending:
+    now = kit.clock.now()
+    ending = kit.agent.ending(watch.digest, replace(exit_, ended_at=now))
+    if ending.cost is not Cost.WAIT:
+        return ending
+    return replace(ending, resets_at=reset_at(ending.resets_at, now, kit.settings.limit_wait_s))
 
 
 def _look(kit: Kit, session: Session) -> tuple[Snapshot | None, Changes]:

@@ -132,6 +132,7 @@ CREATE TABLE sessions (
     before     TEXT, -- the checkout when it began, as JSON
     after      TEXT, -- and when it was over
     ending     TEXT, -- how it ended, its final message and its cost, as JSON
+    resets_at  REAL, -- when the allowance comes back that it has used up, in seconds since 1970
     told       TEXT,
     gates      TEXT NOT NULL DEFAULT '[]',
     commits    TEXT NOT NULL DEFAULT '[]',
@@ -141,6 +142,7 @@ CREATE TABLE sessions (
 
 CREATE INDEX sessions_task ON sessions (task_id);
 CREATE INDEX sessions_run ON sessions (run_id);
+CREATE INDEX sessions_limited ON sessions (agent, resets_at) WHERE resets_at IS NOT NULL;
 
 CREATE TABLE events (
     seq     INTEGER PRIMARY KEY, -- no AUTOINCREMENT: it costs a write, and no event is ever deleted

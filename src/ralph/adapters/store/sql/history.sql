@@ -34,17 +34,18 @@ ORDER BY runs.rowid
 -- A session as it is now.
 INSERT INTO sessions (
     id, task_id, attempt, run_id, worker, agent, model, log, started_at, ended_at, mark, before,
-    after, ending, told, gates, commits, duration_s, verdict
+    after, ending, resets_at, told, gates, commits, duration_s, verdict
 ) VALUES (
     :id, :task_id, :attempt, :run_id, :worker, :agent, :model, :log, :started_at, :ended_at,
-    :mark, :before, :after, :ending, :told, :gates, :commits, :duration_s,
+    :mark, :before, :after, :ending, :resets_at, :told, :gates, :commits, :duration_s,
     :verdict
 )
 ON CONFLICT (id) DO UPDATE SET
     run_id = excluded.run_id, worker = excluded.worker, agent = excluded.agent,
     model = excluded.model, log = excluded.log, started_at = excluded.started_at,
     ended_at = excluded.ended_at, mark = excluded.mark, before = excluded.before,
-    after = excluded.after, ending = excluded.ending, gates = excluded.gates,
+    after = excluded.after, ending = excluded.ending, resets_at = excluded.resets_at,
+    gates = excluded.gates,
     commits = excluded.commits, duration_s = excluded.duration_s,
     told = coalesce(excluded.told, told)
 
@@ -64,6 +65,14 @@ after, ending, told, gates, commits, duration_s, verdict
 -- name: session
 -- The session of one attempt.
 SELECT {session_columns} FROM sessions WHERE id = :id
+
+-- name: limited_until
+-- When the allowance of an agent comes back.
+SELECT max(resets_at) FROM sessions WHERE agent = :agent AND resets_at > :now
+
+-- name: lift_limits
+-- It is back already.
+UPDATE sessions SET resets_at = NULL WHERE resets_at IS NOT NULL
 
 -- name: left_in
 -- The newest session in a checkout whose task was begun and is nobody's now.

@@ -1,0 +1,175 @@
+"""Each session has a configuration folder of its own, and no login is lost."""
+
+import json
+import os
+import stat
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph.adapters.agents.homes import SessionHomes
+from ralph.adapters.agents.toml_text import toml_text
+from ralph.ports.agent import Excerpt, Home
+
+HOME = Home(
+    variable="AGENT_HOME",
+    folder=".agent",
+    credentials=("auth.json",),
+    excerpts=(
+        Excerpt(file="config.toml", keys=("provider",)),
+        Excerpt(file="settings.json", keys=("models",)),
+    ),
+)
+LOGIN = {"token": "old"}
+
+
+class Place:
+    """A person's folder, and the folders of sessions."""
+
+    def __init__(self, root: Path) -> None:
+        self.theirs = root / "home" / ".agent"
+        self.theirs.mkdir(parents=True)
+        self.root = root / "tmp"
+        self.environ = {"HOME": str(root / "home")}
+
+    def homes(self) -> SessionHomes:
+        return SessionHomes(str(self.root), self.environ)
+
+    def give(self, name: str, text: str) -> None:
+        path = self.theirs / name
+        path.write_text(text)
+        os.utime(path, (1000, 1000))
+
+    def login(self) -> dict[str, str]:
+        found: dict[str, str] = json.loads((self.theirs / "auth.json").read_text())
+        return found
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = Place(tmp_path)
+    place.give("auth.json", json.dumps(LOGIN))
+    return place
+
+
+def opened(homes: SessionHomes, session: str = "t-1:2") -> Path:
+    (variable,) = (variables := homes.open("agent", HOME, session))
+    assert variable == "AGENT_HOME"
+    return Path(variables[variable])
+
+
+def test_a_session_gets_the_login_and_how_to_reach_a_model_and_nothing_else(place: Place) -> None:
+    place.give("config.toml", 'hook = "evil"\nprovider = "mine"\n')
+    place.give("settings.json", '{"hooks": {}, "models": [{"key": "k", "url": "é"}]}')
+    place.give("history.jsonl", "private")
+    folder = opened(place.homes())
+    assert sorted(os.listdir(folder)) == ["auth.json", "config.toml", "settings.json"]
+    assert json.loads((folder / "auth.json").read_text()) == LOGIN
+    assert tomllib.loads((folder / "config.toml").read_text()) == {"provider": "mine"}
+    settings = json.loads((folder / "settings.json").read_text())
+    assert settings == {"models": [{"key": "k", "url": "é"}]}
+
+
+def test_nobody_else_can_read_it(place: Place) -> None:
+    folder = opened(place.homes())
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "auth.json").stat().st_mode) == 0o600
+
+
+def test_a_refreshed_login_is_copied_back_and_the_folder_goes(place: Place) -> None:
+    homes = place.homes()
+    folder = opened(homes)
+    (folder / "auth.json").write_text('{"token": "new"}')
+    homes.shut()
+    assert place.login() == {"token": "new"}
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("broken", ['{"token": "ne', "", "[]"])
+def test_a_login_that_is_not_whole_is_not_copied_back(place: Place, broken: str) -> None:
+    homes = place.homes()
+    (opened(homes) / "auth.json").write_text(broken)
+    homes.shut()
+    assert place.login() == LOGIN
+
+
+def test_a_login_that_a_session_deletes_stays(place: Place) -> None:
+    homes = place.homes()
+    (opened(homes) / "auth.json").unlink()
+    homes.shut()
+    assert place.login() == LOGIN
+
+
+def test_a_newer_login_of_the_person_wins(place: Place) -> None:
+    homes = place.homes()
+    folder = opened(homes)
+    (folder / "auth.json").write_text('{"token": "refreshed"}')
+    os.utime(folder / "auth.json", (2000, 2000))
+    (place.theirs / "auth.json").write_text('{"token": "logged in anew"}')
+    homes.shut()
+    assert place.login() == {"token": "logged in anew"}
+
+
+def test_a_person_who_logged_out_meanwhile_stays_logged_out(place: Place) -> None:
+    homes = place.homes()
+    (opened(homes) / "auth.json").write_text('{"token": "refreshed"}')
+    (place.theirs / "auth.json").unlink()
+    homes.shut()
+    assert not (place.theirs / "auth.json").exists()
+
+
+def test_what_an_agent_plants_in_its_folder_does_not_reach_the_person(place: Place) -> None:
+    homes = place.homes()
+    (opened(homes) / "settings.json").write_text('{"hooks": "evil"}')
+    homes.shut()
+    assert sorted(path.name for path in place.theirs.iterdir()) == ["auth.json"]
+
+
+def test_after_a_crash_the_refreshed_login_is_saved_and_the_folder_removed(place: Place) -> None:
+    folder = opened(place.homes())
+    (folder / "auth.json").write_text('{"token": "new"}')
+    place.homes().tidy({"agent": HOME})
+    assert place.login() == {"token": "new"}
+    assert not folder.exists()
+
+
+def test_tidying_where_nothing_ever_was_is_fine(place: Place) -> None:
+    place.homes().tidy({"agent": HOME})
+    assert place.login() == LOGIN
+
+
+def test_the_variable_names_the_persons_own_folder_too(place: Place, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "auth.json").write_text('{"token": "other"}')
+    place.environ["AGENT_HOME"] = str(elsewhere)
+    homes = place.homes()
+    assert homes.files(HOME) == {"auth.json": b'{"token": "other"}'}
+    assert json.loads((opened(homes) / "auth.json").read_text()) == {"token": "other"}
+
+
+def test_a_configuration_that_cannot_be_read_is_left_out(place: Place) -> None:
+    place.give("config.toml", "provider = = 1")
+    place.give("settings.json", "[1]")
+    assert os.listdir(opened(place.homes())) == ["auth.json"]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="the key chain decides there")
+def test_without_a_login_the_folder_is_empty(tmp_path: Path) -> None:
+    assert os.listdir(opened(Place(tmp_path).homes())) == []
+
+
+VALUES = st.recursive(
+    st.text(st.characters(exclude_categories=["Cs"])) | st.booleans() | st.integers(-999, 999),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("aé\n\x7f \"'."), inner),
+    max_leaves=8,
+)
+
+
+@given(values=st.dictionaries(st.text('abé. "\\\x7f'), VALUES))
+def test_what_is_written_as_toml_reads_back(values: dict[str, object]) -> None:
+    assert tomllib.loads(toml_text(values)) == values

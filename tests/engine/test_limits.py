@@ -1,0 +1,158 @@
+"""Out of quota: wait, or let another agent step in; the same task goes on."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.core import events
+from ralph.core.ids import RunId
+from ralph.core.limits import Limits
+from ralph.core.outcome import Outcome
+from ralph.core.task import Status
+from ralph.engine.loop import OVERLOADS_IN_A_ROW
+from ralph.ports.store import Word
+from ralph.testing.doubles import Play, says
+from tests.engine.limited import Limited
+from tests.engine.world import Died, World
+
+HOUR = 3600.0
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.agents = (Limited("first", world.clock.now() + HOUR), Limited("second"))
+    return world
+
+
+def alone(world: World) -> None:
+    world.agents = world.agents[:1]
+
+
+def by(world: World) -> list[tuple[str, str]]:
+    """Which agent worked on which task, in order."""
+    return [(one.agent, one.title) for one in world.told(events.SessionStarted)]
+
+
+def half_done(world: World) -> Play:
+    return says("limit", does=lambda: world.workspace.edit("half.txt"))
+
+
+def test_the_same_task_goes_on_after_the_reset_at_no_cost(world: World) -> None:
+    alone(world)
+    task = world.add("hard")
+
+    def until_somebody_is_in_a_hurry() -> None:
+        world.workspace.edit("half.txt")
+        world.add("urgent", priority=-1)
+
+    limited = says("limit", does=until_somebody_is_in_a_hurry)
+    ended = world.run(limited, world.works("a"), world.works("b"))
+    assert ended.outcome is Outcome.COMPLETE
+    assert [title for _, title in by(world)] == ["hard", "hard", "urgent"]
+    assert world.executor.slept == [HOUR + 5]
+    found = world.task(task)
+    assert (found.retry_count, found.strikes) == (0, 0)
+    assert ended.attempts == 3
+
+
+def test_a_new_run_knows_of_the_limit_and_waits_before_anything_else(world: World) -> None:
+    alone(world)
+    task = world.add("hard")
+    world.add("other", priority=1)
+
+    def die() -> None:
+        raise Died
+
+    world.executor.meanwhile = die
+    with pytest.raises(Died):
+        world.run(half_done(world))
+    world.executor.meanwhile = None
+    world.clock.advance(600.0)
+    ended = world.run(world.works("a"), world.works("b"))
+    assert ended.outcome is Outcome.COMPLETE
+    assert world.executor.slept == [HOUR + 5 - 600]
+    assert [title for _, title in by(world)] == ["hard", "hard", "other"]
+    assert world.task(task).status is Status.DONE
+
+
+def test_another_agent_steps_in_and_the_first_one_comes_back(world: World) -> None:
+    for number in range(3):
+        world.add(f"task {number}")
+
+    def slowly() -> None:
+        world.clock.advance(2 * HOUR)
+        world.workspace.edit("b")
+
+    slow = says("<task-done>TASK</task-done>", does=slowly)
+    ended = world.run(half_done(world), world.works("a"), slow, world.works("c"))
+    assert ended.outcome is Outcome.COMPLETE
+    assert by(world) == [
+        ("first", "task 0"),
+        ("second", "task 0"),
+        ("second", "task 1"),
+        ("first", "task 2"),
+    ]
+    assert world.executor.slept == []
+    chosen = world.told(events.AgentChosen)
+    assert [one.agent for one in chosen] == ["second", "first"]
+
+
+def test_when_all_are_out_the_first_one_back_goes_on(world: World) -> None:
+    world.agents = (world.agents[0], Limited("second", world.clock.now() + 600))
+    world.add()
+    ended = world.run(says("limit"), says("limit"), world.works())
+    assert ended.outcome is Outcome.COMPLETE
+    assert [agent for agent, _ in by(world)] == ["first", "second", "second"]
+    assert world.executor.slept == [605.0]
+    (waiting,) = world.told(events.RunWaiting)
+    assert "first and second" in waiting.reason
+
+
+def test_a_person_who_knows_better_does_not_have_to_wait(world: World) -> None:
+    alone(world)
+    world.add()
+
+    world.executor.meanwhile = lambda: world.store.send(RunId("run-1"), Word.RESUME)
+    assert world.run(says("limit"), world.works()).outcome is Outcome.COMPLETE
+    assert world.executor.slept == []
+    assert world.store.limited_until("first") is None
+
+
+def test_waiting_takes_no_more_than_the_time_of_the_run(world: World) -> None:
+    alone(world)
+    world.limits = Limits(run_s=600.0)
+    world.add()
+    assert world.run(says("limit")).outcome is Outcome.LIMIT_REACHED
+    assert world.executor.slept == [600.0]
+
+
+def test_what_a_person_edits_while_the_run_waits_is_theirs(world: World) -> None:
+    alone(world)
+    task = world.add()
+    world.executor.meanwhile = lambda: world.workspace.edit("a person's.txt")
+    assert world.run(half_done(world), world.works()).outcome is Outcome.COMPLETE
+    assert world.task(task).status is Status.DONE
+    assert {"half.txt", "work.txt"} <= world.workspace.head.keys()
+    assert "a person's.txt" not in world.workspace.head
+    assert "a person's.txt" in world.workspace.files
+
+
+def test_an_overloaded_provider_is_given_time_then_the_run_pauses(world: World) -> None:
+    task = world.add()
+    ended = world.run(*[says("overload")] * OVERLOADS_IN_A_ROW)
+    assert ended.outcome is Outcome.PAUSED
+    assert len(world.executor.slept) == OVERLOADS_IN_A_ROW - 1
+    for number, seconds in enumerate(world.executor.slept, 1):
+        longest = min(60.0, 2.0**number)
+        assert longest / 2 <= seconds <= longest
+    found = world.task(task)
+    assert (found.status, found.retry_count, found.strikes) == (Status.PENDING, 0, 0)
+
+
+def test_an_expired_login_pauses_the_run_and_says_what_to_do(world: World) -> None:
+    task = world.add()
+    ended = world.run(says("expired"))
+    assert (ended.outcome, ended.reason) == (Outcome.PAUSED, "401; log in anew")
+    found = world.task(task)
+    assert (found.status, found.retry_count, found.strikes) == (Status.PENDING, 0, 0)
