@@ -5,6 +5,8 @@ from collections.abc import Generator
 
 import pytest
 
+pytest_plugins = ["ralph.testing.fixtures"]
+
 SCRUBBED = ("RALPH_", "AGENT_CMD", "NO_COMMIT", "ANTHROPIC_", "OPENAI_", "CLAUDE", "CODEX_", "GIT_")
 
 

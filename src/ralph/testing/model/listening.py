@@ -1,0 +1,40 @@
+"""A server on the loopback address that ends with everything it has opened."""
+
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Self
+
+
+class LoopbackServer(ThreadingHTTPServer):
+    """Listens while its context lasts; no thread and no connection outlives it."""
+
+    # Closing waits for the threads, so that no test finds those of another.
+    daemon_threads = False
+    # An agent may open many connections at once.
+    request_queue_size = 128
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
+        self.open: set[socket.socket] = set()
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def port(self) -> int:
+        """Chosen by the system."""
+        return int(self.server_address[1])
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self._thread.join()
+        for connection in list(self.open):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                # The other side was faster.
+                continue
+        self.server_close()
