@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ralph.ports.agent import Agent
     from ralph.ports.clock import Clock
     from ralph.ports.sink import Sink
+    from ralph.workflows.probe import Probe
 
 WELL_KNOWN = ("codex", "claude", "droid")
 """Without a choice, the first of these that is installed does the work."""
@@ -139,6 +140,45 @@ def is_installed(agent: "Agent") -> bool:
     from shutil import which
 
     return not agent.traits.program or which(agent.traits.program) is not None
+
+
+def session_variables(project: "Project | None") -> dict[str, str]:
+    """What a session inherits of this environment."""
+    from ralph.core.environment import inherited
+
+    allowed = project.loaded.config.agent.pass_env if project is not None else ()
+    return inherited(os.environ, allowed)[0]
+
+
+@contextmanager
+def a_probe(project: "Project | None") -> "Iterator[Probe]":
+    """What a probe needs, in a folder that is gone afterwards."""
+    from tempfile import TemporaryDirectory
+
+    from ralph.adapters.agents.homes import SessionHomes
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.executor.processes import Processes
+    from ralph.adapters.executor.signals import Signals
+    from ralph.ports.agent import Terms
+    from ralph.workflows.probe import Probe
+
+    clock = SystemClock()
+    executor = Processes(clock)
+    with TemporaryDirectory(prefix="ralph-probe-") as folder, Signals(executor) as signals:
+        checkout = os.path.join(folder, "checkout")
+        os.mkdir(checkout)
+        try:
+            yield Probe(
+                executor=executor,
+                clock=clock,
+                homes=SessionHomes(folder, os.environ),
+                env=session_variables(project),
+                folder=checkout,
+                terms=Terms(as_root=os.geteuid() == 0),
+                interrupted=lambda: signals.interrupted,
+            )
+        finally:
+            executor.close()
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import msgspec
 from ralph.core.errors import RalphError
 
 if TYPE_CHECKING:
+    from ralph.ports.agent import Agent
     from ralph.ports.store import Stale, Store
     from ralph.wiring import Project
 
@@ -134,6 +135,42 @@ def _agents(project: "Project") -> Iterator[Check]:
         yield Check("warning", f"no run is possible yet: {error}", error.hint)
     else:
         yield Check("ok", f"runs use the agent {agent.traits.name}")
+        if agent.traits.program:
+            yield from _agent(project, agent)
+
+
+def _agent(project: "Project", agent: "Agent") -> Iterator[Check]:
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.executor.processes import Processes
+    from ralph.cli.agents_seen import see
+
+    executor = Processes(SystemClock())
+    try:
+        seen = see(agent, executor, project)
+    finally:
+        executor.close()
+    if seen.path is None:
+        yield Check("failed", f"{seen.program} is not installed", seen.install_hint)
+        return
+    yield Check("ok", f"{seen.name} {seen.version} ({seen.path})")
+    if seen.account.logged_in is False:
+        yield Check("warning", f"{seen.name}: {seen.account.name}", seen.login_hint)
+    else:
+        yield Check("ok", f"{seen.name} is paid by {seen.account.name}")
+    probe = f"`ralph agents probe {seen.name}` runs a tiny session to find out"
+    record = seen.record
+    if record is None:
+        yield Check("warning", f"{seen.name} {seen.version} was never probed", probe)
+    elif seen.is_outdated:
+        said = f"{seen.name} was probed in version {record.version}, now it is {seen.version}"
+        yield Check("warning", said, probe)
+    elif not record.works:
+        why = f"{record.ended}: {record.detail}" if record.detail else str(record.ended)
+        yield Check("warning", f"{seen.name} failed its probe ({why})", probe)
+    else:
+        commits = "commits" if record.commits else "cannot commit"
+        said = f"{seen.name} works: probed {record.probed_at[:10]}, {record.duration_s:.1f} s"
+        yield Check("ok", f"{said}, {commits}")
 
 
 def _repository(root: str) -> Check:

@@ -58,6 +58,8 @@ COMMANDS = {
     "task export": "ralph.cli.task.export",
     "task ids": "ralph.cli.task.ids",
     "feature list": "ralph.cli.feature_list",
+    "agents list": "ralph.cli.agents_list",
+    "agents probe": "ralph.cli.agents_probe",
     "config show": "ralph.cli.config_show",
     "completion": "ralph.cli.completion",
     "help": "ralph.cli.help",
@@ -70,6 +72,7 @@ GROUPS = {
     "task": "add, look at and change tasks",
     "task deps": "let tasks wait for each other",
     "feature": "look at features",
+    "agents": "see which agents there are, and what they can do",
     "config": "look at settings",
 }
 

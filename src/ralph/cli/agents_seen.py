@@ -1,0 +1,94 @@
+"""What can be told about an agent without spending anything."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ralph.core.capability import Capability, version_of
+from ralph.core.errors import RalphError, Unavailable
+from ralph.ports.agent import Account, Agent
+from ralph.wiring import Project, find_project, known_agents, session_variables
+
+if TYPE_CHECKING:
+    from ralph.ports.executor import Executor
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent on this machine."""
+
+    name: str
+    program: str
+    path: str | None
+    version: str
+    account: Account
+    install_hint: str
+    login_hint: str
+    record: Capability | None
+    """What its last probe found, perhaps with another version."""
+
+    @property
+    def is_outdated(self) -> bool:
+        """Has it never been probed, or in another version only?"""
+        return self.record is None or self.record.version != self.version
+
+
+def the_project_if_any() -> Project | None:
+    """Agents belong to the machine, so these commands work everywhere."""
+    try:
+        return find_project()
+    except RalphError:
+        return None
+
+
+def all_agents(names: Sequence[str] = ()) -> Iterator[Agent]:
+    """Those that are programs of their own; only the named ones, if any are named."""
+    from ralph.ports.agent import Setup
+
+    known = known_agents()
+    for name in names:
+        if name not in known:
+            raise Unavailable(
+                f"there is no agent {name!r}", hint=f"known agents: {', '.join(sorted(known))}"
+            )
+    for name in names or sorted(known):
+        kind = known[name].load()
+        traits = getattr(kind, "traits", None)
+        if traits is not None and traits.program:
+            yield kind(Setup())
+        elif names:
+            raise Unavailable(
+                f"agent {name} is whatever you set as its command",
+                hint="only agents that are programs of their own can be probed",
+            )
+
+
+def see(agent: Agent, executor: "Executor", project: Project | None) -> Seen:
+    """Look at it."""
+    from shutil import which
+
+    from ralph.adapters.agents.homes import SessionHomes
+    from ralph.adapters.agents.records import Records
+
+    traits = agent.traits
+    path = which(traits.program)
+    files = SessionHomes("", os.environ).files(traits.home) if traits.home is not None else {}
+    return Seen(
+        name=traits.name,
+        program=traits.program,
+        path=path,
+        version=_version(path, executor) if path is not None else "",
+        account=agent.account(session_variables(project), files),
+        install_hint=traits.install_hint,
+        login_hint=traits.login_hint,
+        record=Records(os.environ).read(traits.name),
+    )
+
+
+def _version(path: str, executor: "Executor") -> str:
+    try:
+        said = executor.capture([path, "--version"], cwd=os.getcwd(), timeout_s=30.0)
+    except RalphError:
+        return ""
+    return version_of(said.stdout.decode(errors="replace"))

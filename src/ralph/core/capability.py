@@ -1,0 +1,43 @@
+"""What a version of an agent was seen to do, in a tiny session of its own."""
+
+import msgspec
+
+from ralph.core.ended import Ended
+
+
+class Capability(msgspec.Struct, frozen=True, kw_only=True):
+    """The record of one probe."""
+
+    agent: str
+    version: str
+    probed_at: str
+    ended: Ended
+    detail: str = ""
+    exit_code: int | None = None
+    reads_prompt: bool = False
+    """The prompt reached it, and it did what that says."""
+    claims: bool = False
+    """Its final message holds the claim it was asked for."""
+    commits: bool = False
+    """It could commit in a checkout of its own."""
+    events: dict[str, int] = {}
+    """Which kinds of events its stream had, and how many."""
+    left_behind: int = 0
+    """Processes that had to be ended after it."""
+    model: str = ""
+    cost_usd: float | None = None
+    duration_s: float = 0.0
+
+    @property
+    def works(self) -> bool:
+        """Everything that a task needs."""
+        return self.ended is Ended.FINISHED and self.reads_prompt and self.claims
+
+
+def version_of(text: str) -> str:
+    """The version in what a program prints about itself; empty without one."""
+    for word in text.split():
+        bare = word.strip("v(),;")
+        if bare[:1].isdigit() and "." in bare:
+            return bare
+    return ""

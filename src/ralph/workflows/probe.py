@@ -1,0 +1,151 @@
+"""The probe: a tiny real session, to see what this version of an agent does."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from secrets import token_hex
+from typing import Final
+
+import msgspec
+
+from ralph.core.capability import Capability
+from ralph.core.ending import Digest, Exit, Stop
+from ralph.core.ids import RunId, TaskId
+from ralph.core.moment import iso
+from ralph.core.safe_text import one_line
+from ralph.core.sigils import read_sigils
+from ralph.ports.agent import Agent, Brief, Terms, with_rules
+from ralph.ports.clock import Clock
+from ralph.ports.executor import Command, Executor, Timeouts
+from ralph.ports.homes import Homes
+
+TASK: Final = TaskId("t-000000")
+FILE: Final = "probe.txt"
+TIMEOUTS: Final = Timeouts(hard_s=300.0, idle_s=120.0, after_result_s=30.0)
+PROMPT: Final = f"""\
+This is a test of the connection. Do just this, in the current directory:
+
+1. Write a file {FILE} that holds the word WORD and nothing else.
+2. Commit it with git.
+3. End your answer with this line: <task-done>{TASK}</task-done>
+"""
+
+
+class Ear:
+    """Listens to the session, and counts what it hears."""
+
+    def __init__(self, agent: Agent, interrupted: Callable[[], object]) -> None:
+        self.agent = agent
+        self.interrupted = interrupted
+        self.digest = Digest()
+        self.heard: Counter[str] = Counter()
+
+    def output(self, block: bytes) -> None:
+        """Understand and count."""
+        for event in self.agent.read(block):
+            self.digest.take(event)
+            self.heard[str(event.__struct_config__.tag)] += 1
+
+    @property
+    def has_result(self) -> bool:
+        """It has said its last word."""
+        return self.digest.result is not None
+
+    @property
+    def is_busy(self) -> bool:
+        """A tool call is open."""
+        return bool(self.digest.open_calls)
+
+    def tick(self) -> Stop | None:
+        """Ctrl-C ends the session as well."""
+        return Stop.INTERRUPTED if self.interrupted() else None
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """What a probe works with."""
+
+    executor: Executor
+    clock: Clock
+    homes: Homes
+    env: Mapping[str, str]
+    folder: str
+    """Empty, and soon a repository."""
+    terms: Terms
+    interrupted: Callable[[], object]
+    """Has a person pressed Ctrl-C?"""
+
+    def run(self, agent: Agent, version: str) -> Capability:
+        """One session; what it did, and how it ended."""
+        word = f"ralph-{token_hex(4)}"
+        first = self._lay_out()
+        ear = Ear(agent, self.interrupted)
+        exit_ = self._session(agent, ear, self._brief(PROMPT.replace("WORD", word)))
+        ending = agent.ending(ear.digest, msgspec.structs.replace(exit_, ended_at=self.clock.now()))
+        return Capability(
+            agent=agent.traits.name,
+            version=version,
+            probed_at=iso(self.clock.now()),
+            ended=ending.ended,
+            detail=one_line(ending.detail, 300),
+            exit_code=exit_.code,
+            reads_prompt=word in self._written(),
+            claims=read_sigils(ending.message).task_done == TASK,
+            commits=self._git("rev-parse", "HEAD") != first,
+            events=dict(ear.heard),
+            left_behind=exit_.swept,
+            model=ending.model,
+            cost_usd=ending.cost_usd,
+            duration_s=round(exit_.duration_s, 3),
+        )
+
+    def _lay_out(self) -> str:
+        self._git("init", "-q")
+        self._git("config", "user.name", "Ralph")
+        self._git("config", "user.email", "ralph@localhost")
+        self._git("commit", "-q", "--allow-empty", "-m", "Begin")
+        return self._git("rev-parse", "HEAD")
+
+    def _brief(self, text: str) -> Brief:
+        brief = Brief(
+            task_id=TASK,
+            title="A test of the connection",
+            attempt=1,
+            run_id=RunId("probe"),
+            text=text,
+            path=os.path.join(self.folder, ".git", "prompt.md"),
+            checkout=self.folder,
+            terms=self.terms,
+        )
+        with open(brief.path, "w", encoding="utf-8") as file:
+            file.write(with_rules(brief))
+        return brief
+
+    def _session(self, agent: Agent, ear: Ear, brief: Brief) -> Exit:
+        launch, home = agent.command(brief), agent.traits.home
+        lead = self.homes.open(agent.traits.name, home, "probe") if home is not None else {}
+        try:
+            return self.executor.run(
+                Command(
+                    argv=launch.argv,
+                    cwd=self.folder,
+                    env={**self.env, **launch.env, **lead},
+                    stdin=launch.stdin,
+                ),
+                log=os.path.join(self.folder, ".git", "session.log"),
+                timeouts=TIMEOUTS,
+                listener=ear,
+                line_limit=agent.traits.line_limit,
+            )
+        finally:
+            self.homes.shut()
+
+    def _written(self) -> str:
+        try:
+            with open(os.path.join(self.folder, FILE), encoding="utf-8", errors="replace") as file:
+                return file.read(1000)
+        except OSError:
+            return ""
+
+    def _git(self, *words: str) -> str:
+        done = self.executor.capture(["git", *words], cwd=self.folder)
+        return done.stdout.decode(errors="replace").strip()
