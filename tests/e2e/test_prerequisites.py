@@ -70,10 +70,48 @@ def test_without_git_nothing_runs(project: Project, tmp_path: Path) -> None:
     assert project.task(task)["attempt"] == 0
 
 
-def test_without_an_agent_nothing_runs(project: Project) -> None:
+@pytest.fixture
+def bare_path(tmp_path: Path) -> str:
+    """A PATH on which there is git, and no agent."""
+    folder = tmp_path / "only git"
+    folder.mkdir()
+    (folder / "git").symlink_to(str(shutil.which("git")))
+    return str(folder)
+
+
+def test_without_an_agent_nothing_runs(project: Project, bare_path: str) -> None:
+    task = project.add("x")
+    done = project.try_ralph("run", PATH=bare_path)
+    refused(done, 69, "no agent is installed", "hint: ", "ralph agents list")
+    done = project.try_ralph("run", "--agent", "clod", PATH=bare_path)
+    refused(done, 69, "no agent 'clod'; did you mean claude?", "hint: ")
+    assert project.task(task)["attempt"] == 0
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "droid"])
+def test_an_agent_that_is_missing_says_how_to_install_it(
+    project: Project, bare_path: str, agent: str
+) -> None:
+    task = project.add("x")
+    done = project.try_ralph("run", "--agent", agent, PATH=bare_path)
+    refused(done, 69, f"{agent} is not installed", "hint: npm install")
+    assert project.task(task)["attempt"] == 0
+
+
+def test_agents_have_command_lines_of_a_persons_own(project: Project) -> None:
+    project.write(
+        ".agents/ralph/agents.sh",
+        "DEFAULT_AGENT=mine\n"
+        f"AGENT_MINE_CMD='echo mine > who; {DONE}'\n"
+        f"AGENT_CLAUDE_CMD='echo other > who; {DONE}'\n",
+    )
     project.add("x")
-    refused(project.try_ralph("run"), 69, "no agent is set", "hint: ")
-    refused(project.try_ralph("run", "--agent", "clod"), 69, "clod", "hint: ")
+    project.ralph("run")
+    assert (project.path / "who").read_text() == "mine\n"
+    project.add("y")
+    events = project.events("--agent", "claude")
+    assert (project.path / "who").read_text() == "other\n"
+    assert {one["agent"] for one in events if one["event"] == "session_started"} == {"claude"}
 
 
 def test_a_bare_repository_has_nothing_to_work_on(tmp_path: Path) -> None:
