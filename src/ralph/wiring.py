@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from ralph.core.gates import Gate
+    from ralph.core.models import Preferences
+    from ralph.core.prices import Price
     from ralph.core.target import Target
     from ralph.engine.kit import Kit, Settings
     from ralph.ports.agent import Agent
@@ -288,7 +290,27 @@ def _settings(project: Project, target: "Target", clock: "Clock") -> "Settings":
         session_usd=config.budget.session_usd,
         max_turns=config.agent.max_turns,
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
+        models=preferences(project),
+        prices=_prices(project),
     )
+
+
+def preferences(project: Project) -> "Preferences":
+    """What is said about models."""
+    from ralph.core.models import Preferences, Strategy
+
+    models = project.loaded.config.models
+    return Preferences(strategy=Strategy(models.strategy), model=models.model, tiers=models.tiers)
+
+
+def _prices(project: Project) -> "dict[str, Price]":
+    from ralph.core.prices import Price
+
+    prices = project.loaded.config.prices
+    return {
+        model: Price(input=price.input, cached=price.cached, output=price.output)
+        for model, price in prices.items()
+    }
 
 
 def _flag(project: Project, key: str, value: int) -> int | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ralph.core.errors import BadConfig, RalphError
+from ralph.core.errors import BadConfig, RalphError, UsageError
 from tests.config.conftest import Project
 from tests.privileges import ordinary
 
@@ -268,3 +268,54 @@ def test_any_file_is_read_or_refused_in_one_line(
 
 def _folder(factory: pytest.TempPathFactory) -> Path:
     return factory.getbasetemp() / "any-file"
+
+
+@pytest.mark.parametrize(
+    ("flags", "hint"),
+    [
+        ({"models.strategy": "esclate"}, "did you mean escalate?"),
+        ({"models.strategy": "cheapest"}, 'the default is "cost-optimized"'),
+        ({"models.strategy": "fixed"}, "name a model with --model or models.model"),
+    ],
+)
+def test_a_wrong_strategy_on_the_command_line_is_a_usage_error(
+    project: Project, flags: dict[str, object], hint: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        project.load("", flags=flags)
+    assert caught.value.hint == hint
+    assert caught.value.exit_code == 64
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ"),
+    [
+        ("[models]\nstrategy = 'fixed'\n", {}),
+        ("", {"RALPH_MODEL_STRATEGY": "fixed"}),
+        ("[models]\nstrategy = 'esclate'\n", {}),
+        ("", {"RALPH_MODEL_STRATEGY": "esclate"}),
+    ],
+)
+def test_a_wrong_strategy_elsewhere_is_a_wrong_configuration(
+    project: Project, toml: str, environ: dict[str, str]
+) -> None:
+    with pytest.raises(BadConfig) as caught:
+        project.load(toml, environ)
+    assert caught.value.exit_code == 78
+    assert caught.value.hint
+
+
+def test_a_tier_that_does_not_exist_is_a_warning(project: Project) -> None:
+    loaded = project.load("[models.claude]\nopus = 'x'\nsonet = 'y'\n")
+    assert [warning.partition(": ")[2] for warning in loaded.warnings] == [
+        "models.claude.sonet is no setting; did you mean sonnet?"
+    ]
+
+
+def test_a_model_that_no_strategy_uses_is_a_warning(project: Project) -> None:
+    both = {"models.model": "opus", "models.strategy": "escalate"}
+    (warning,) = project.load("", flags=both).warnings
+    assert warning == "command line: models.model is not used, since the strategy is escalate"
+    file = "[models]\nmodel = 'opus'\n"
+    assert not project.load(file, flags={"models.strategy": "escalate"}).warnings
+    assert not project.load(file).warnings

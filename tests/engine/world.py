@@ -12,6 +12,8 @@ from ralph.core import events
 from ralph.core.gates import Gate
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
+from ralph.core.models import Preferences
+from ralph.core.prices import Price
 from ralph.core.target import Everything, Target
 from ralph.core.task import Draft, Task
 from ralph.engine.kit import Kit, Settings
@@ -90,6 +92,8 @@ class World:
         self.limits = Limits()
         self.target: Target = Everything()
         self.agents: tuple[Agent, ...] = (CommandAgent(Setup(command="agent")),)
+        self.models = Preferences()
+        self.prices: dict[str, Price] = {}
 
     def kit(self, fate: Fate | None = None) -> Kit:
         """The parts of the next run, joined. Every run before it is dead by now."""
@@ -105,6 +109,8 @@ class World:
                 gates=self.gates,
                 limits=self.limits,
                 target=self.target,
+                models=self.models,
+                prices=self.prices,
             ),
             store=Mortal(self.store, fate),  # type: ignore[arg-type]
             agents=self.agents,

@@ -4,29 +4,36 @@ import json
 from argparse import Namespace
 
 from ralph.cli.opening import the_store
+from ralph.core.ids import RunId
 from ralph.core.safe_text import one_line
 from ralph.core.target import Everything, OneFeature, Subtree, Target, describe
 from ralph.core.task import Task
+from ralph.engine.choosing import called, earlier, foresee
+from ralph.ports.agent import Traits
 from ralph.ports.store import Filter, Store
-from ralph.wiring import Project, find_agent, find_target, honest_gates
+from ralph.wiring import Project, find_agent, find_target, honest_gates, preferences
 
 SHOWN = 20
+NO_MODEL = "the agent's own choice"
 
 
 def show(project: Project, args: Namespace) -> int:
-    """The agent, the gates, and the tasks that are ready, in the order of their turn."""
+    """The agent, its model, the gates, and the tasks that are ready, in the order of their turn."""
     gates = honest_gates(project)
-    agent = find_agent(project).traits.name
+    traits = find_agent(project).traits
     with the_store(project) as store:
         target = find_target(store, args.target)
         ready = _ready(store, target)
         counts = store.counts(target)
+        model = _model(project, store, target, traits, ready[0]) if ready else ""
     if args.json:
         print(
             json.dumps(
                 {
                     "target": describe(target),
-                    "agent": agent,
+                    "agent": traits.name,
+                    "strategy": preferences(project).strategy,
+                    "model": model,
                     "gates": {gate.name: gate.command for gate in gates},
                     "ready": [{"id": one.id, "title": one.title} for one in ready],
                     "open": counts.open,
@@ -35,7 +42,8 @@ def show(project: Project, args: Namespace) -> int:
         )
         return 0
     print(f"target  {describe(target)}: {counts.open} open of {counts.total}")
-    print(f"agent   {agent}")
+    print(f"agent   {traits.name}")
+    print(f"model   {one_line(model, 60) or NO_MODEL} ({preferences(project).strategy})")
     for gate in gates:
         print(f"gate    {gate.name}: {one_line(gate.command, 90)}")
     for task in ready:
@@ -52,3 +60,11 @@ def _ready(store: Store, target: Target) -> list[Task]:
         case Subtree(root):
             inside = {one.id for one in store.subtree(root)}
             return [one for one in store.tasks(Filter(ready=True)) if one.id in inside][:SHOWN]
+
+
+def _model(project: Project, store: Store, target: Target, traits: Traits, task: Task) -> str:
+    """What the first session would run on."""
+    wanted, none_yet = preferences(project), RunId("")
+    before = earlier(store, target, project.root, none_yet)
+    choice = foresee(store, wanted, task, before, none_yet)
+    return called(choice.model, traits, wanted) or called(choice.planned, traits, wanted)

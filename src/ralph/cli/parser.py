@@ -118,3 +118,18 @@ def at_least(smallest: int) -> Callable[[str], int]:
         return value
 
     return number
+
+
+def one_of(words: tuple[str, ...]) -> Callable[[str], str]:
+    """A type for one of a few words; who mistypes it is told the nearest."""
+
+    def word(text: str) -> str:
+        if text not in words:
+            from difflib import get_close_matches
+
+            near = get_close_matches(text, words, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise ArgumentTypeError(f"{text!r} is none of {', '.join(words)}{meant}")
+        return text
+
+    return word

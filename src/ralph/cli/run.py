@@ -4,14 +4,18 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from ralph.cli.opening import the_project
+from ralph.cli.parser import one_of
 
 EXAMPLES = """\
 ralph run                     everything that is open
 ralph run t-1a2b3c            one task and all below it
 ralph run login               the tasks of the feature `login`
 ralph run --once              a single iteration
+ralph run --model opus        always this model
 ralph run --dry-run           what would be done, and with what
 ralph run --json | jq .event  events as JSON lines"""
+
+STRATEGIES = ("fixed", "cost-optimized", "escalate", "plan-then-execute")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -21,6 +25,16 @@ def arguments(parser: ArgumentParser) -> None:
     how_many.add_argument("--once", action="store_true", help="stop after one iteration")
     how_many.add_argument("--limit", type=int, metavar="N", help="stop after N iterations")
     parser.add_argument("--agent", metavar="NAME", help="which agent does the work")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="always this one: haiku, sonnet, opus or any name"
+    )
+    parser.add_argument(
+        "--model-strategy",
+        metavar="STRATEGY",
+        type=one_of(STRATEGIES),
+        choices=STRATEGIES,
+        help="fixed, cost-optimized, escalate or plan-then-execute",
+    )
     parser.add_argument("--max-retries", type=int, metavar="N", help="retries of each task")
     parser.add_argument("--no-commit", action="store_true", help="leave the work uncommitted")
     parser.add_argument("--no-sandbox", action="store_true", help="run without a wall, knowingly")
@@ -51,6 +65,10 @@ def _flags(args: Namespace) -> dict[str, object]:
         flags["execution.limit"] = args.limit
     if args.agent is not None:
         flags["agent.name"] = args.agent
+    if args.model is not None:
+        flags["models.model"] = args.model
+    if args.model_strategy is not None:
+        flags["models.strategy"] = args.model_strategy
     if args.max_retries is not None:
         flags["execution.max_retries"] = args.max_retries
     if args.no_commit:

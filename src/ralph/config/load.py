@@ -63,11 +63,15 @@ def load(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
             merged[key] = (_joined(merged.get(key), value, source), source)
         sources |= layer.parts
     _imply(merged)
+    unused = _unused(merged)
     return Loaded(
         root=root,
         config=_convert(merged, sources),
         sources={key: source for key, (_, source) in merged.items()} | sources,
-        warnings=tuple(one_line(warning) for layer in layers for warning in layer.warnings),
+        warnings=tuple(
+            one_line(warning)
+            for warning in (*(each for layer in layers for each in layer.warnings), *unused)
+        ),
         variables=variables,
     )
 
@@ -101,6 +105,16 @@ def _imply(merged: Values) -> None:
             source, other = merged[given][1], merged.get(key, ("", DEFAULT))[1]
             if RANK[source.kind] > RANK[other.kind]:
                 merged[key] = (value, source)
+
+
+def _unused(merged: Values) -> list[str]:
+    """A model beside a strategy that has no use for it is a misunderstanding, if one and the same
+    place says both."""
+    model, source = merged.get("models.model", ("", DEFAULT))
+    strategy, other = merged.get("models.strategy", ("", DEFAULT))
+    if not model or strategy in ("", "fixed") or source.kind != other.kind:
+        return []
+    return [f"{source}: models.model is not used, since the strategy is {strategy}"]
 
 
 def _convert(merged: Values, parts: Mapping[str, Source]) -> Config:

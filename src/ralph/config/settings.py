@@ -37,9 +37,11 @@ class Models(Section, frozen=True, kw_only=True):
     """Which model does the work."""
 
     strategy: Literal["fixed", "cost-optimized", "escalate", "plan-then-execute"] = "cost-optimized"
-    """How the model of the next session is chosen."""
+    """How the model of the next session is chosen. `fixed`: always `model`. `cost-optimized`:
+    sonnet, opus after trouble, haiku after three clean tasks. `escalate`: haiku, sonnet and opus
+    with growing trouble. `plan-then-execute`: opus first, then sonnet."""
     model: str = ""
-    """The model of the `fixed` strategy."""
+    """The model of the `fixed` strategy: haiku, sonnet, opus, or a name that the agent knows."""
     tiers: dict[str, dict[str, str]] = {}
     """What haiku, sonnet and opus mean for an agent, below `[models.AGENT]`."""
 
@@ -48,7 +50,7 @@ class Price(Section, frozen=True, kw_only=True):
     """USD per million tokens."""
 
     input: Money = 0.0
-    cached: Money = 0.0
+    cached: Money | None = None
     output: Money = 0.0
 
 
@@ -262,7 +264,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     agent: Agent = Agent()
     models: Models = Models()
     prices: dict[str, Price] = {}
-    """What a model costs, for agents that count tokens but do not say what they cost."""
+    """What a model costs, for agents that count tokens but do not say what they cost. `cached` is
+    for input that comes from a cache; without it, that costs as much as the rest."""
     execution: Execution = Execution()
     verify: Verify = Verify()
     review: Review = Review()

@@ -78,12 +78,23 @@ def _read_section(section: str, table: dict[str, Any], layer: Layer, at: At) -> 
             layer.parts[name] = source
             if isinstance(value, dict):
                 layer.parts.update((f"{name}.{each}", at(section, key, each)) for each in value)
+                _warn_of_tiers(name, value, layer)
         elif name in RECORDS and isinstance(value, dict):
             _read_records(name, value, layer, at)
         elif key in known and key != own:
             layer.values[name] = (value, source)
         else:
             layer.warnings.append(unknown(source, name, _keys(section)))
+
+
+def _warn_of_tiers(name: str, table: dict[str, Any], layer: Layer) -> None:
+    """`[models.AGENT]`: any other word than a tier is never asked for."""
+    from ralph.core.sigils import MODELS
+
+    for tier in table:
+        if tier not in MODELS:
+            key = f"{name}.{tier}"
+            layer.warnings.append(unknown(layer.parts[key], key, MODELS))
 
 
 def _is_own(section: str, key: str, value: object, known: tuple[str, ...]) -> bool:

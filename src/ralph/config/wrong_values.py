@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from ralph.config.settings import Config, Duration
-from ralph.config.sources import Source
+from ralph.config.sources import Source, nearest
 from ralph.config.text_values import holds_zero
 from ralph.core.errors import BadConfig, RalphError, UsageError
 from ralph.core.safe_text import one_line
@@ -22,7 +22,7 @@ def wrong(
         said = "holds a zero byte, which no program can be given"
     else:
         said = f"is {shown(value)}, but must be {right(kind)}"
-    return _error(source, key, said, hint="" if inner else _default(key))
+    return _error(source, key, said, hint="" if inner else _near(value, kind) or _default(key))
 
 
 def no_model(source: Source) -> RalphError:
@@ -47,6 +47,8 @@ def right(kind: Any) -> str:
             return "a whole number" + _range(least, most)
         case msgspec.inspect.FloatType(ge=least, le=most):
             return "a number" + _range(least, most)
+        case msgspec.inspect.UnionType():
+            return right(next(each for each in get_args(kind) if each is not type(None)))
         case msgspec.inspect.DictType() | msgspec.inspect.StructType():
             return "a table"
         case _:
@@ -80,6 +82,13 @@ def _range(least: float | None, most: float | None) -> str:
     if least is None:
         return ""
     return f" from {least:g} to {most:.15g}" if most is not None else f" of at least {least:g}"
+
+
+def _near(value: Any, kind: Any) -> str:
+    """The word that was meant, where only some are allowed."""
+    if get_origin(kind) is not Literal or not isinstance(value, str):
+        return ""
+    return nearest(value, list(get_args(kind))).removeprefix("; ")
 
 
 def _default(key: str) -> str:

@@ -37,7 +37,9 @@ End your last message with exactly one of these, on a line of its own, with the 
     <task-failed>ID</task-failed>   it cannot be done; say why before
 
 Where nothing at all can go on, a line <promise>WORD</promise> with the word FAILURE ends the run.
-<journal>…</journal> keeps a note with this attempt."""
+<journal>…</journal> keeps a note with this attempt. <next-model>WORD</next-model> with the word
+haiku, sonnet or opus asks for the next session's model: a stronger one where the work is hard, a
+cheaper one where it is plain."""
 
 
 class Prerequisite(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ import msgspec
 from ralph.core.gates import Evidence
 from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
 from ralph.core.outcome import Outcome
+from ralph.core.spent import Spent
 from ralph.core.task import Edit, Feature, Status, Task
 
 
@@ -165,6 +166,8 @@ class RunEnded(_Event, frozen=True, kw_only=True):
     commits: int = 0
     duration_s: float = 0.0
     cost_usd: float | None = None
+    """None when any of it is unknown."""
+    spent: Spent = Spent()
 
 
 class BaselineTaken(_Event, frozen=True, kw_only=True):
@@ -193,13 +196,29 @@ class SessionStarted(_Event, frozen=True, kw_only=True):
     model: str = ""
 
 
+class ModelOverridden(_Event, frozen=True, kw_only=True):
+    """The last session asked for another model than the strategy would choose, and gets it."""
+
+    task_id: TaskId
+    model: str
+    planned: str
+    strategy: str
+
+
 class SessionEnded(_Event, frozen=True, kw_only=True):
     session_id: SessionId
     task_id: TaskId
     ended: str
     detail: str = ""
     duration_s: float = 0.0
+    model: str = ""
+    """What it ran on, as far as it says."""
     cost_usd: float | None = None
+    estimated: bool = False
+    """The cost is worked out from the tokens."""
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
     commits: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     swept: int = 0
@@ -289,6 +308,7 @@ Event = (
     | RunEnded
     | BaselineTaken
     | Warned
+    | ModelOverridden
     | SessionStarted
     | SessionEnded
     | GateStarted

@@ -11,9 +11,12 @@ from ralph.core.events import Event, Warned
 from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
+from ralph.core.models import Preferences
 from ralph.core.order import Schedule
+from ralph.core.prices import Price
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
+from ralph.core.tried import Tried
 from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.clock import Clock
 from ralph.ports.door import Door
@@ -58,6 +61,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """For every task of this run, instead of each task's own."""
     limit_wait_s: float = 300.0
     """How long to wait for a usage limit that does not say when it ends."""
+    models: Preferences = Preferences()
+    prices: Mapping[str, Price] = {}
+    """By model, for agents that do not say what a session cost."""
 
 
 MARKER = "RALPH_SESSION"
@@ -116,6 +122,8 @@ class Kit:
         self.snapshot: Snapshot | None = None
         """The checkout after the last session, while nothing else has touched it."""
         self.unfinished: Unfinished | None = None
+        self.earlier: tuple[Tried, ...] | None = None
+        """What the runs tried that this one goes on with; None until somebody asks."""
         self.stopping: str | None = None
         """Why the run is to end after this session."""
         self.stop_now = False

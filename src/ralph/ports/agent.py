@@ -15,6 +15,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str = ""
     """The name that the agent knows; empty is the agent's own choice."""
+    tier: str = ""
+    """haiku, sonnet or opus, where that is what was chosen."""
     fenced: bool = False
     """Behind the wall of a sandbox. Only there permission prompts are switched off; elsewhere the
     agent gets its list of allowed tools."""

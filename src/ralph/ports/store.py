@@ -19,6 +19,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Target
 from ralph.core.task import Draft, Edit, Feature, Status, Task
 from ralph.core.transitions import Transition
+from ralph.core.tried import Judged, Tried
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,6 +179,11 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     worker: WorkerId
     agent: str
     model: str = ""
+    """What was asked for; `ending.model` is what it ran on. Empty was the agent's own choice."""
+    tier: str = ""
+    """haiku, sonnet or opus, where that is what was chosen."""
+    strategy: str = ""
+    """By which it was chosen."""
     log: str = ""
     started_at: str = ""
     ended_at: str | None = None
@@ -193,6 +199,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
     verdict: str = ""
     """What was decided about it, for people."""
+    judged: Judged | None = None
+    """And in a word."""
 
 
 class Stale(msgspec.Struct, frozen=True, kw_only=True):
@@ -356,6 +364,13 @@ class History(Protocol):
 
     def lift_limits(self) -> None:
         """A person says that there is quota again."""
+        ...
+
+    def tried(
+        self, *, run: RunId | None = None, task: TaskId | None = None, limit: int
+    ) -> list[Tried]:
+        """The newest attempts that counted (all but the released), oldest first, each with what was
+        logged about it before the task's next one began."""
         ...
 
     def left_in(self, checkout: str) -> Session | None:

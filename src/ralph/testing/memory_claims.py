@@ -13,6 +13,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Target
 from ralph.core.task import OPEN, Status, Task
 from ralph.core.transitions import TRIED, Claimed, Postponed, Released, Transition
+from ralph.core.tried import judged
 from ralph.ports.store import Claim, Counts, LogEntry, Owner, Stale
 from ralph.testing.memory_state import Member, State
 
@@ -122,7 +123,7 @@ class MemoryClaims:
             state.move(task, transition, fail_fast=fail_fast, run=run)
             if not isinstance(transition, Postponed):
                 # All of them: one that was judged late belongs to an earlier attempt.
-                state.settle_sessions(task, message)
+                state.settle_sessions(task, message, judged(transition))
             return state.tasks[task]
 
     def require(self, claim: Claim) -> None:

@@ -8,6 +8,7 @@ from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
+from ralph.core.tried import Judged, Tried
 from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
 from ralph.testing.memory_claims import MemoryClaims
 from ralph.testing.memory_state import Said, State
@@ -126,6 +127,39 @@ class MemoryHistory:
 
     def lift_limits(self) -> None:
         self._state.limits = []
+
+    def tried(
+        self, *, run: RunId | None = None, task: TaskId | None = None, limit: int
+    ) -> list[Tried]:
+        return [
+            Tried(
+                task_id=one.task_id,
+                attempt=one.attempt,
+                run_id=one.run_id,
+                judged=one.judged,
+                ended_at=one.ended_at or "",
+                strategy=one.strategy,
+                tier=one.tier,
+                message=one.ending.message if one.ending else "",
+                notes=tuple(filter(None, (one.verdict, "\n".join(self._logged(one))))),
+            )
+            for one in self.sessions(task=task, run=run)
+            if one.judged not in (None, Judged.RELEASED)
+        ][-limit:]
+
+    def _logged(self, session: Session) -> list[str]:
+        """What the task's log says, newest first, from here until its next session."""
+        later = (
+            one.started_at
+            for one in self._state.sessions.values()
+            if one.task_id == session.task_id and one.attempt > session.attempt
+        )
+        end = min(later, default="~")
+        return [
+            entry.message[:2000]
+            for entry in reversed(self._state.logs)
+            if entry.task_id == session.task_id and session.started_at <= entry.timestamp < end
+        ][:20]
 
     def left_in(self, checkout: str) -> Session | None:
         state = self._state

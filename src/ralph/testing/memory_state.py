@@ -18,6 +18,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Feature, Status, Task
 from ralph.core.transitions import Reset, Transition, advance
+from ralph.core.tried import Judged
 from ralph.ports.clock import Clock
 from ralph.ports.store import Control, LogEntry, Mark, Owner, Run, Session
 
@@ -209,8 +210,12 @@ class State:
             # Back to the beginning: what an earlier session claimed is not judged any more.
             self.settle_sessions(task.id)
 
-    def settle_sessions(self, task: TaskId, verdict: str = "") -> None:
+    def settle_sessions(
+        self, task: TaskId, verdict: str = "", judged: Judged | None = None
+    ) -> None:
         """Leave the last mark, and what was decided, on every open session of a task."""
         for session in self.sessions.values():
             if session.task_id == task and session.mark is not Mark.SETTLED:
-                self.sessions[session.id] = replace(session, mark=Mark.SETTLED, verdict=verdict)
+                self.sessions[session.id] = replace(
+                    session, mark=Mark.SETTLED, verdict=verdict, judged=judged
+                )

@@ -5,7 +5,10 @@ from ralph.testing.claims_contract import ClaimsContract
 from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
 from ralph.testing.status_contract import StatusContract
+from ralph.testing.tried_contract import TriedContract
 
 
-class StoreContract(GraphContract, StatusContract, ClaimsContract, BaseContract, HistoryContract):
+class StoreContract(
+    GraphContract, StatusContract, ClaimsContract, BaseContract, HistoryContract, TriedContract
+):
     """Override the `store` fixture."""

@@ -212,6 +212,7 @@ class Board:
                 events.AgentChosen()  # its sessions name it
                 | events.FeatureAdded()
                 | events.TaskLogged()
+                | events.ModelOverridden()
                 | events.GatesWeighed()
                 | events.WorkCommitted()
                 | events.WorkSaved()

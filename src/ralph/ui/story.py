@@ -71,6 +71,13 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             return _moved(event, Tone.NOTE, "unblocked")
         case events.TaskReopened():
             return _moved(event, Tone.NOTE, "reopened")
+        case events.ModelOverridden(task_id=task_id, model=model, planned=planned):
+            return Told(
+                tone=Tone.NOTE,
+                word=f"model {one_line(model, 60)}",
+                task_id=task_id,
+                why=f"the last session asked for it, instead of {one_line(planned, 60)}",
+            )
         case events.SessionStarted():
             return _session_started(event)
         case events.SessionEnded():

@@ -1,6 +1,7 @@
 """The process behind the scripted agent: does what its steps say, and tells of it in events.
 
-Runs as `python -m ralph.adapters.agents.player` with `{"task": id, "steps": […]}` on stdin.
+Runs as `python -m ralph.adapters.agents.player` with `{"task": id, "model": name, "steps": […]}`
+on stdin.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any
 def main() -> int:
     """Play the steps in order."""
     job = json.load(sys.stdin)
-    _tell("started", tools=["write", "run", "commit"])
+    _tell("started", model=job["model"], tools=["write", "run", "commit"])
     for number, step in enumerate(job["steps"]):
         code = _play(step, job["task"], str(number))
         if code is not None:
@@ -72,7 +73,8 @@ def _run(name: str, summary: str, argv: list[str], call: str) -> None:
 
 
 def _price(step: dict[str, Any]) -> dict[str, Any]:
-    return {"cost_usd": step["cost"]} if "cost" in step else {}
+    known = {"cost_usd": step.get("cost")}
+    return {**known, "usage": {"event": "usage", **step["tokens"]}} if "tokens" in step else known
 
 
 def _tell(event: str, **fields: Any) -> None:

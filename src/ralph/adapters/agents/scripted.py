@@ -9,7 +9,7 @@ A script is a TOML file of sessions, played by a real process with real edits an
       { think = "…" }, { say = "…" }, { write = "a.py", text = "…" }, { run = "make" },
       { commit = "message" }, { sleep = 0.2 }, { limit = 30 }, { error = "…" },
       { hang = true }, { exit = 3 }, { signal = 9 }, { done = true }, { fail = true },
-      { result = "any final words" },
+      { result = "any final words", cost = 0.25, tokens = { input_tokens = 900 } },
     ]
 
 The n-th session for a task is its n-th attempt. A script that is asked for more says so and fails.
@@ -47,6 +47,7 @@ class ScriptedAgent:
         name="scripted",
         install_hint="set [agent] command to the path of a script",
         says_sandbox_off=True,
+        models={"haiku": "haiku", "sonnet": "sonnet", "opus": "opus"},
     )
 
     def __init__(self, setup: Setup) -> None:
@@ -61,7 +62,11 @@ class ScriptedAgent:
 
     def command(self, brief: Brief) -> Launch:
         """A player process with this attempt's steps on its stdin."""
-        job = {"task": brief.task_id, "steps": self._steps(brief)}
+        job = {
+            "task": brief.task_id,
+            "model": brief.terms.model,
+            "steps": self._steps(brief),
+        }
         return Launch(
             argv=(sys.executable, "-m", "ralph.adapters.agents.player"),
             stdin=msgspec.json.encode(job),

@@ -19,6 +19,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Task
 from ralph.core.transitions import TRIED, Accepted, Claimed, Postponed, Released, Transition
+from ralph.core.tried import judged
 from ralph.ports.store import Claim, Counts, Owner, Stale
 
 SQL = Queries("claims")
@@ -139,7 +140,7 @@ class ClaimsPart(GraphPart):
             steps = self.told(view, claim.task, done, transition, fail_fast=fail_fast, run=run)
         self.carry_out(view, steps, fail_fast=fail_fast, run=run)
         if not isinstance(transition, Postponed):
-            self.settle_sessions(claim.task.id, message)
+            self.settle_sessions(claim.task.id, message, judged(transition))
         return view.node(claim.task.id)
 
     def _accept(self, claim: Claim) -> Task | None:

@@ -6,12 +6,13 @@ from ralph.adapters.store.database import Values
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.ranking import RankingPart
-from ralph.adapters.store.rows import as_json, owner_of, row_of, run_of, session_of
+from ralph.adapters.store.rows import as_json, owner_of, row_of, run_of, session_of, tried_of
 from ralph.core.errors import Missing
 from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiven
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId, session_id
 from ralph.core.outcome import Outcome
+from ralph.core.tried import Tried
 from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
 
 SQL = Queries("history")
@@ -118,14 +119,23 @@ class HistoryPart(RankingPart):
         self, *, task: TaskId | None = None, run: RunId | None = None, limit: int = 0
     ) -> list[Session]:
         """Oldest first; with a limit the newest of them."""
-        asked = [
-            condition
-            for condition, wanted in ((SQL.of_task, task), (SQL.of_run, run))
-            if wanted is not None
-        ]
-        sql = SQL.sessions % (" AND ".join(asked) or "true")
+        sql = SQL.sessions % self._asked(task, run)
         rows = self.db.rows(sql, {"task": task, "run": run, "limit": limit or -1})
         return [session_of(row) for row in reversed(rows)]
+
+    @staticmethod
+    def _asked(task: TaskId | None, run: RunId | None) -> str:
+        conditions = ((SQL.of_task, task), (SQL.of_run, run))
+        return " AND ".join(sql for sql, wanted in conditions if wanted is not None) or "true"
+
+    @reading
+    def tried(
+        self, *, run: RunId | None = None, task: TaskId | None = None, limit: int
+    ) -> list[Tried]:
+        """The newest attempts that counted, oldest first, with what was logged about each."""
+        sql = SQL.tried % self._asked(task, run)
+        rows = self.db.rows(sql, {"task": task, "run": run, "limit": limit})
+        return [tried_of(row) for row in reversed(rows)]
 
     @reading
     def limited_until(self, agent: str) -> float | None:

@@ -25,6 +25,7 @@ from ralph.core.transitions import (
     walk_to_done,
     walk_to_failed,
 )
+from ralph.core.tried import Judged
 
 SQL = Queries("moves")
 
@@ -90,9 +91,11 @@ class MovesPart(JournalPart):
             return follow_ups(view, before, after, fail_fast=fail_fast)
         return iter(())
 
-    def settle_sessions(self, task: TaskId, verdict: str = "") -> None:
+    def settle_sessions(
+        self, task: TaskId, verdict: str = "", judged: Judged | None = None
+    ) -> None:
         """Leave the last mark, and what was decided, on every open session of a task."""
-        self.db.execute(SQL.settle_sessions, (verdict, task))
+        self.db.execute(SQL.settle_sessions, (verdict, judged and judged.value, task))
 
     def graph_changed(self) -> None:
         """Say that the critical path has to be worked out again."""

@@ -11,6 +11,7 @@ from ralph.core.json_text import decode, encode
 from ralph.core.outcome import Outcome
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Feature, FeatureStatus, Status, Task, TaskType
+from ralph.core.tried import Judged, Tried
 from ralph.ports.store import Mark, Owner, Run, Session
 
 STATUSES = {status.value: status for status in Status}
@@ -93,18 +94,44 @@ def session_of(row: Row) -> Session:
         worker=row[4],
         agent=row[5],
         model=row[6],
-        log=row[7],
-        started_at=row[8],
-        ended_at=row[9],
-        mark=Mark(row[10]),
-        before=snapshot_of(row[11]),
-        after=snapshot_of(row[12]),
-        ending=None if row[13] is None else msgspec.json.decode(row[13], type=Ending),
-        told=row[14],
-        gates=msgspec.json.decode(row[15], type=tuple[GateResult, ...]),
-        commits=msgspec.json.decode(row[16], type=tuple[str, ...]),
-        duration_s=row[17],
-        verdict=row[18],
+        tier=row[7],
+        strategy=row[8],
+        log=row[9],
+        started_at=row[10],
+        ended_at=row[11],
+        mark=Mark(row[12]),
+        before=snapshot_of(row[13]),
+        after=snapshot_of(row[14]),
+        ending=None if row[15] is None else msgspec.json.decode(row[15], type=Ending),
+        told=row[16],
+        gates=msgspec.json.decode(row[17], type=tuple[GateResult, ...]),
+        commits=msgspec.json.decode(row[18], type=tuple[str, ...]),
+        duration_s=row[19],
+        verdict=row[20],
+        judged=None if row[21] is None else Judged(row[21]),
+    )
+
+
+class _Said(msgspec.Struct):
+    """The part of an ending that is wanted where there are many of them."""
+
+    message: str = ""
+
+
+def tried_of(row: Row) -> Tried:
+    """A row of the query `tried`."""
+    task_id, attempt, run_id, word, ended_at, strategy, tier, ending, verdict, log = row
+    said = _Said() if ending is None else msgspec.json.decode(ending, type=_Said)
+    return Tried(
+        task_id=task_id,
+        attempt=attempt,
+        run_id=run_id,
+        judged=Judged(word),
+        ended_at=ended_at or "",
+        strategy=strategy,
+        tier=tier,
+        message=said.message,
+        notes=tuple(filter(None, (verdict, log))),
     )
 
 
@@ -131,6 +158,8 @@ def row_of(session: Session) -> dict[str, Any]:
         "worker": session.worker,
         "agent": session.agent,
         "model": session.model,
+        "tier": session.tier,
+        "strategy": session.strategy,
         "log": session.log,
         "started_at": session.started_at,
         "ended_at": session.ended_at,
@@ -144,4 +173,5 @@ def row_of(session: Session) -> dict[str, Any]:
         "commits": as_json(session.commits),
         "duration_s": session.duration_s,
         "verdict": session.verdict,
+        "judged": session.judged.value if session.judged else None,
     }

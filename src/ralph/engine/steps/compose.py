@@ -6,6 +6,7 @@ from ralph.core.brief import Material, Prerequisite, write_brief, write_rules
 from ralph.core.errors import CannotWrite
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status, Task
+from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
 from ralph.ports.agent import Brief, with_rules
 from ralph.ports.store import Claim
@@ -29,7 +30,7 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         checkout=kit.workspace.path,
         rules=write_rules(known),
         rules_path=kit.files + ".rules.md",
-        terms=kit.terms(),
+        terms=choose_model(kit, task),
     )
     _write(brief.path, with_rules(brief))
     _write(brief.rules_path, brief.rules)

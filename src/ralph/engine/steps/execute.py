@@ -14,6 +14,7 @@ from ralph.core.events import SessionEnded, SessionStarted
 from ralph.core.ids import session_id
 from ralph.core.limits import reset_at
 from ralph.core.moment import iso
+from ralph.core.prices import priced
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.engine.kit import Kit
@@ -26,7 +27,7 @@ from ralph.ports.store import Claim, Mark, Session
 
 def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     """The session after its end, with its final message, durably marked."""
-    session = _start(kit, claim)
+    session = _start(kit, claim, brief)
     launch = kit.agent.command(brief)
     timeouts = kit.settings.timeouts
     if not kit.agent.traits.prints_while_working:
@@ -62,7 +63,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
         ended_at=iso(kit.clock.now()),
         mark=Mark.ENDED,
         after=after,
-        ending=_ending(kit, watch, exit_),
+        ending=priced(_ending(kit, watch, exit_), kit.settings.prices, session.model),
         commits=changes.commits,
         duration_s=exit_.duration_s,
     )
@@ -100,7 +101,7 @@ def _look(kit: Kit, session: Session) -> tuple[Snapshot | None, Changes]:
         return None, Changes()
 
 
-def _start(kit: Kit, claim: Claim) -> Session:
+def _start(kit: Kit, claim: Claim, brief: Brief) -> Session:
     task = claim.task
     session = Session(
         id=session_id(task.id, claim.attempt),
@@ -109,6 +110,9 @@ def _start(kit: Kit, claim: Claim) -> Session:
         run_id=kit.settings.run_id,
         worker=claim.worker,
         agent=kit.agent.traits.name,
+        model=brief.terms.model,
+        tier=brief.terms.tier,
+        strategy=kit.settings.models.strategy,
         log=kit.files + ".log",
         started_at=iso(kit.clock.now()),
         before=kit.take_snapshot(),
@@ -119,6 +123,7 @@ def _start(kit: Kit, claim: Claim) -> Session:
         title=task.title,
         attempt=claim.attempt,
         agent=session.agent,
+        model=session.model,
         log=session.log,
     )
     kit.store.start_session(session, claim, event)
@@ -157,7 +162,12 @@ def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:
         ended=ending.ended,
         detail=one_line(ending.detail, 300),
         duration_s=round(session.duration_s, 3),
+        model=one_line(ending.model, 100),
         cost_usd=ending.cost_usd,
+        estimated=ending.estimated,
+        input_tokens=ending.input_tokens,
+        cached_tokens=ending.cached_tokens,
+        output_tokens=ending.output_tokens,
         commits=session.commits,
         # Names may hold anything, also bytes that no JSON can carry.
         files=tuple(one_line(path, 300) for path in files[:200]),

@@ -123,7 +123,9 @@ CREATE TABLE sessions (
     run_id     TEXT NOT NULL,
     worker     TEXT NOT NULL,
     agent      TEXT NOT NULL,
-    model      TEXT NOT NULL,
+    model      TEXT NOT NULL, -- what was asked for; what it ran on is in `ending`
+    tier       TEXT NOT NULL DEFAULT '',
+    strategy   TEXT NOT NULL DEFAULT '',
     log        TEXT NOT NULL,
     started_at TEXT NOT NULL,
     ended_at   TEXT,
@@ -137,7 +139,9 @@ CREATE TABLE sessions (
     gates      TEXT NOT NULL DEFAULT '[]',
     commits    TEXT NOT NULL DEFAULT '[]',
     duration_s REAL NOT NULL DEFAULT 0,
-    verdict    TEXT NOT NULL DEFAULT '' -- what was decided about it, for people
+    verdict    TEXT NOT NULL DEFAULT '', -- what was decided about it, for people
+    judged     TEXT -- and in a word
+               CHECK (judged IN ('accepted', 'rejected', 'struck', 'gave_up', 'released'))
 );
 
 CREATE INDEX sessions_task ON sessions (task_id);

@@ -33,16 +33,17 @@ ORDER BY runs.rowid
 -- name: save_session
 -- A session as it is now.
 INSERT INTO sessions (
-    id, task_id, attempt, run_id, worker, agent, model, log, started_at, ended_at, mark, before,
-    after, ending, resets_at, told, gates, commits, duration_s, verdict
+    id, task_id, attempt, run_id, worker, agent, model, tier, strategy, log, started_at, ended_at,
+    mark, before, after, ending, resets_at, told, gates, commits, duration_s, verdict, judged
 ) VALUES (
-    :id, :task_id, :attempt, :run_id, :worker, :agent, :model, :log, :started_at, :ended_at,
-    :mark, :before, :after, :ending, :resets_at, :told, :gates, :commits, :duration_s,
-    :verdict
+    :id, :task_id, :attempt, :run_id, :worker, :agent, :model, :tier, :strategy, :log,
+    :started_at, :ended_at, :mark, :before, :after, :ending, :resets_at, :told, :gates, :commits,
+    :duration_s, :verdict, :judged
 )
 ON CONFLICT (id) DO UPDATE SET
     run_id = excluded.run_id, worker = excluded.worker, agent = excluded.agent,
-    model = excluded.model, log = excluded.log, started_at = excluded.started_at,
+    model = excluded.model, tier = excluded.tier, strategy = excluded.strategy,
+    log = excluded.log, started_at = excluded.started_at,
     ended_at = excluded.ended_at, mark = excluded.mark, before = excluded.before,
     after = excluded.after, ending = excluded.ending, resets_at = excluded.resets_at,
     gates = excluded.gates,
@@ -59,8 +60,8 @@ UPDATE sessions SET told = :told WHERE id = :id
 
 -- name: session_columns
 -- In the order in which `rows.session_of` reads them.
-id, task_id, attempt, run_id, worker, agent, model, log, started_at, ended_at, mark, before,
-after, ending, told, gates, commits, duration_s, verdict
+id, task_id, attempt, run_id, worker, agent, model, tier, strategy, log, started_at, ended_at,
+mark, before, after, ending, told, gates, commits, duration_s, verdict, judged
 
 -- name: session
 -- The session of one attempt.
@@ -93,6 +94,23 @@ task_id = :task
 -- name: of_run
 -- A condition on sessions.
 run_id = :run
+
+-- name: tried
+-- The newest attempts that counted, and what was logged until the next one began; `%s` is filled
+-- with a condition. The log of an attempt that talks a lot is cut.
+SELECT task_id, attempt, run_id, judged, ended_at, strategy, tier, ending, verdict, (
+    SELECT group_concat(line, char(10)) FROM (
+        SELECT substr(message, 1, 2000) AS line FROM task_logs AS l
+        WHERE l.task_id = s.task_id AND l.timestamp >= s.started_at AND l.timestamp < coalesce((
+            SELECT min(n.started_at) FROM sessions AS n
+            WHERE n.task_id = s.task_id AND n.attempt > s.attempt
+        ), '~')
+        ORDER BY l.id DESC LIMIT 20
+    )
+)
+FROM sessions AS s
+WHERE %s AND judged IN ('accepted', 'rejected', 'struck', 'gave_up')
+ORDER BY s.rowid DESC LIMIT :limit
 
 -- name: inject
 -- What a person says to the next session.

@@ -20,7 +20,8 @@ SELECT children > 0, base IS NOT NULL FROM tasks WHERE id = :id
 
 -- name: settle_sessions
 -- With a task all its sessions are settled: one that was judged late is of an earlier attempt.
-UPDATE sessions SET mark = 'settled', verdict = ? WHERE task_id = ? AND mark <> 'settled'
+UPDATE sessions SET mark = 'settled', verdict = ?, judged = ?
+WHERE task_id = ? AND mark <> 'settled'
 
 -- name: graph_changed
 -- The critical path has to be worked out again.

@@ -1,0 +1,41 @@
+"""What a session cost, worked out from its tokens where its agent does not say."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from ralph.core.ending import Ending
+
+MILLION: Final = 1_000_000
+
+
+class Price(msgspec.Struct, frozen=True, kw_only=True):
+    """USD per million tokens."""
+
+    input: float = 0.0
+    cached: float | None = None
+    """Of what is read from a cache; None: the same as what is not."""
+    output: float = 0.0
+
+
+def priced(ending: Ending, prices: Mapping[str, Price], asked: str) -> Ending:
+    """The ending with its cost. A reported one stays; without tokens or a price it is unknown.
+
+    `asked` is the model that was asked for, since not every agent says what it ran on.
+    """
+    price = prices.get(ending.model) or prices.get(asked)
+    if ending.cost_usd is not None or price is None:
+        return ending
+    read, said = ending.input_tokens or 0, ending.output_tokens or 0
+    if not read + said:
+        # No tokens at all is an agent that does not count, not a session for nothing.
+        return ending
+    cached = min(ending.cached_tokens or 0, read)
+    usd = (
+        (read - cached) * price.input
+        + cached * (price.input if price.cached is None else price.cached)
+        + said * price.output
+    ) / MILLION
+    return replace(ending, cost_usd=round(usd, 9), estimated=True)

@@ -1,0 +1,113 @@
+"""What a session cost, where nobody says."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph.core.ended import Ended
+from ralph.core.ending import Ending
+from ralph.core.prices import Price, priced
+from ralph.core.spent import Spent, dollars, one_session
+
+PRICES = {"gpt": Price(input=1.0, cached=0.1, output=10.0), "free": Price()}
+
+
+def an_ending(**fields: object) -> Ending:
+    return Ending(ended=Ended.FINISHED, **fields)  # type: ignore[arg-type]
+
+
+def test_a_reported_cost_stays() -> None:
+    ending = an_ending(cost_usd=0.5, model="gpt", input_tokens=1_000_000)
+    assert priced(ending, PRICES, "gpt") == ending
+
+
+def test_tokens_have_their_price_and_cached_ones_are_among_the_read() -> None:
+    ending = an_ending(
+        model="gpt", input_tokens=1_000_000, cached_tokens=500_000, output_tokens=100_000
+    )
+    after = priced(ending, PRICES, "")
+    assert after.cost_usd == pytest.approx(0.5 + 0.05 + 1.0)
+    assert after.estimated
+
+
+def test_the_model_that_was_asked_for_serves_where_the_session_names_none() -> None:
+    ending = an_ending(output_tokens=1_000_000)
+    assert priced(ending, PRICES, "gpt").cost_usd == pytest.approx(10.0)
+    assert priced(an_ending(model="other", output_tokens=9), PRICES, "gpt").cost_usd is not None
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        an_ending(model="gpt"),
+        an_ending(model="gpt", input_tokens=0, output_tokens=0),
+        an_ending(model="nobody knows", input_tokens=5, output_tokens=5),
+    ],
+)
+def test_without_tokens_or_price_it_stays_unknown(ending: Ending) -> None:
+    after = priced(ending, PRICES, "")
+    assert after.cost_usd is None
+    assert not after.estimated
+
+
+def test_a_price_of_nothing_is_an_estimate_of_nothing() -> None:
+    after = priced(an_ending(model="free", output_tokens=5), PRICES, "")
+    assert (after.cost_usd, after.estimated) == (0.0, True)
+
+
+def test_without_a_price_of_their_own_cached_tokens_cost_as_much_as_others() -> None:
+    prices = {"gpt": Price(input=2.0, output=1.0)}
+    ending = an_ending(model="gpt", input_tokens=1_000_000, cached_tokens=900_000)
+    assert priced(ending, prices, "").cost_usd == pytest.approx(2.0)
+
+
+tokens = st.one_of(st.none(), st.integers(0, 10**9))
+
+
+@given(tokens, tokens, tokens)
+def test_an_estimate_is_never_negative_and_never_more_than_without_a_cache(
+    read: int | None, cached: int | None, said: int | None
+) -> None:
+    ending = an_ending(model="gpt", input_tokens=read, cached_tokens=cached, output_tokens=said)
+    cost = priced(ending, PRICES, "").cost_usd
+    if (read or 0) + (said or 0) == 0:
+        assert cost is None
+    else:
+        assert cost is not None
+        assert 0 <= cost <= ((read or 0) * 1.0 + (said or 0) * 10.0) / 1e6 + 1e-6
+
+
+# Sums
+
+
+def test_a_sum_says_what_it_does_not_know() -> None:
+    known, guess, unknown = one_session(1.0), one_session(0.2, estimated=True), one_session(None)
+    assert str(Spent()) == "nothing"
+    assert str(known) == "$1.00"
+    assert str(known + guess) == "~$1.20"
+    assert str(unknown + unknown) == "unknown"
+    assert str(known + unknown) == "$1.00 and 1 session of unknown cost"
+    assert str(guess + unknown + unknown) == "~$0.20 and 2 sessions of unknown cost"
+
+
+def test_a_total_is_known_only_if_every_part_is() -> None:
+    known, unknown = one_session(1.5), one_session(None)
+    assert Spent().total_usd is None
+    assert (known + known).total_usd == 3.0
+    assert (known + unknown).total_usd is None
+    assert (known + unknown).known_usd == 1.5
+
+
+@pytest.mark.parametrize(
+    ("cost", "estimated", "words"),
+    [
+        (None, False, "unknown"),
+        (0.0, False, "$0.00"),
+        (0.004, False, "under $0.01"),
+        (0.004, True, "under ~$0.01"),
+        (12.345, False, "$12.35"),
+        (0.12, True, "~$0.12"),
+    ],
+)
+def test_money_in_words(cost: float | None, estimated: bool, words: str) -> None:  # noqa: FBT001
+    assert dollars(cost, estimated=estimated) == words
