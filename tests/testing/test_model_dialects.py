@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph.testing.model import Broken, Call, Refused
@@ -36,6 +36,7 @@ def told(dialect: Dialect, reply: Reply) -> tuple[list[dict[str, Any]], dict[str
     return events(data), dialect.whole(reply, lambda prefix: f"{prefix}{next(whole)}")
 
 
+@settings(deadline=None)
 @given(reply=REPLIES)
 def test_anthropic(reply: Reply) -> None:
     stream, whole = told(Anthropic(), reply)
@@ -48,16 +49,18 @@ def test_anthropic(reply: Reply) -> None:
                 line = ""
             case {"type": "content_block_delta", "delta": {"type": "input_json_delta", **rest}}:
                 line += rest["partial_json"]
-                message["content"][-1]["input"] = json.loads(line) if line.endswith("}") else {}
             case {"type": "content_block_delta", "delta": {"type": kind, **rest}}:
                 key = kind.removesuffix("_delta")
                 message["content"][-1][key] += rest[key]
+            case {"type": "content_block_stop"} if line:
+                message["content"][-1]["input"] = json.loads(line)
             case {"type": "message_delta", "delta": delta, "usage": usage}:
                 message |= delta | {"usage": usage}
     assert message == whole
     assert stream[-1] == {"type": "message_stop"}
 
 
+@settings(deadline=None)
 @given(reply=REPLIES)
 def test_responses(reply: Reply) -> None:
     stream, whole = told(Responses(), reply)
@@ -73,6 +76,7 @@ def test_responses(reply: Reply) -> None:
         assert "".join(deltas) == "".join(ends)
 
 
+@settings(deadline=None)
 @given(reply=REPLIES)
 def test_chat(reply: Reply) -> None:
     stream, whole = told(Chat(), reply)

@@ -1,6 +1,7 @@
 """The scripted model over HTTP: what a client asks for and what it gets."""
 
 import http.client
+import json
 import threading
 from urllib.parse import urlsplit
 
@@ -169,6 +170,14 @@ def test_silence_lasts_until_the_server_goes(headers: bool) -> None:  # noqa: FB
         assert (answer.cut, len(answer.events)) == (True, 1)
     else:
         assert isinstance(answer, http.client.RemoteDisconnected)
+
+
+def test_a_client_that_gives_up_is_nothing_to_speak_of(model_server: ModelServer) -> None:
+    model_server.script("x", say("never", faults=(Silent(after=1),)))
+    connection = http.client.HTTPConnection(urlsplit(model_server.url).netloc, timeout=30)
+    connection.request("POST", MESSAGES, json.dumps(messages()))
+    assert connection.getresponse().read(1)
+    connection.close()
 
 
 def test_many_clients_at_once_are_served_each_in_its_place(model_server: ModelServer) -> None:

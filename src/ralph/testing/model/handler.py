@@ -1,5 +1,6 @@
 """The HTTP side of the scripted model: one request in, one answer out."""
 
+import contextlib
 import json
 import socket
 import sys
@@ -151,7 +152,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b"0\r\n\r\n")
                 return
         self.close_connection = True
-        self.connection.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # the agent has gone first
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def _stream(self, events: Iterator[bytes], turn: Turn, most: int | None = None) -> None:
         self.send_response(200)

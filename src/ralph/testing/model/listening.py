@@ -1,5 +1,6 @@
 """A server on the loopback address that ends with everything it has opened."""
 
+import contextlib
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,9 +33,6 @@ class LoopbackServer(ThreadingHTTPServer):
         self.shutdown()
         self._thread.join()
         for connection in list(self.open):
-            try:
+            with contextlib.suppress(OSError):  # the other side was faster
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                # The other side was faster.
-                continue
         self.server_close()
