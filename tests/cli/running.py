@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 
 from ralph.adapters.executor.identity import this_process
+from ralph.cli.hearing import stream_of
+from ralph.core.agent_events import AgentEvent
 from ralph.core.ended import Ended
 from ralph.core.ending import Ending
 from ralph.core.events import RunEnded, RunStarted, SessionEnded, SessionStarted
@@ -21,6 +23,11 @@ from ralph.ports.store import Claim, Mark, Owner, Run, Session, Store
 from tests.cli.conftest import Cli
 
 NOON = 1_800_000_000.0
+
+
+def as_line(event: AgentEvent) -> bytes:
+    """As it stands in a session's stream."""
+    return msgspec.json.encode(event) + b"\n"
 
 
 class Running:
@@ -54,11 +61,12 @@ class Running:
         assert claim is not None
         return claim
 
-    def start(self, claim: Claim, said: bytes = b"") -> Session:
+    def start(self, claim: Claim, said: bytes = b"", *events: AgentEvent) -> Session:
         """Begin a session, which says something."""
         log = f".ralph/runs/run-{self.run}-iter-{claim.attempt}.log"
         (self.root / ".ralph" / "runs").mkdir(parents=True, exist_ok=True)
         (self.root / log).write_bytes(said)
+        (self.root / stream_of(log)).write_bytes(b"".join(map(as_line, events)))
         session = Session(
             id=session_id(claim.task.id, claim.attempt),
             task_id=claim.task.id,

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from ralph.adapters.executor.identity import this_process
 from ralph.cli.following import Follower
+from ralph.cli.hearing import stream_of
 from ralph.cli.raw_log import last_lines, safe
+from ralph.core import agent_events as agent
 from tests.cli.conftest import Cli, assert_one_line
-from tests.cli.running import Running, a_run
+from tests.cli.running import Running, a_run, as_line
 
 
 def test_before_the_first_run(ralph: Cli) -> None:
@@ -91,7 +93,97 @@ def test_long_lines_are_cut_and_bytes_that_are_no_text_shown_somehow() -> None:
     assert safe(b"caf\xe9\r\nok\x00\n") == "caf\ufffd\nok\u2400\n"
 
 
+SPOKEN = (
+    agent.Started(model="opus-5"),
+    agent.Text(text="I lo", partial=True),
+    agent.Text(text="I look\x1b[2J."),
+    agent.ToolUse(name="Bash", summary="make", call="1"),
+    agent.ToolResult(call="1", text="exit 1\nno rule", error=True),
+    agent.Denied(name="Write", summary="x.py"),
+)
+
+
+def test_a_session_that_speaks_in_events_is_told_in_words(ralph: Cli) -> None:
+    task = ralph.add("work")
+    with a_run(ralph) as running:
+        session = running.start(running.claim(), b'{"type": "system"}\n', *SPOKEN)
+    shown = ralph("logs", task).out
+    assert shown.endswith(
+        """
+- started with opus-5
+  I look\u241b[2J.
+> Bash  make
+    exit 1
+    no rule
+! not permitted: Write  x.py
+"""
+    )
+    assert session.log in shown
+    assert '"system"' not in shown
+    assert ralph("logs", task, "-n", "1").out.endswith(
+        "\n\n… 5 lines before these; -n 6 has all\n! not permitted: Write  x.py\n"
+    )
+    assert ralph("logs", task, "--raw").out.endswith('{"type": "system"}\n')
+    assert "\x1b[31m! not permitted" in ralph("--color", "always", "logs", task).out
+
+
+def test_an_agent_that_only_prints_is_shown_with_its_standard_error(ralph: Cli) -> None:
+    task = ralph.add("work")
+    with a_run(ralph) as running:
+        running.start(running.claim(), b"hello\nwarning: from stderr\n", agent.Text(text="hello\n"))
+    assert ralph("logs", task).out.endswith("\nhello\nwarning: from stderr\n")
+
+
+def test_a_stream_of_another_version_is_told_as_far_as_it_is_understood(ralph: Cli) -> None:
+    task = ralph.add("work")
+    with a_run(ralph) as running:
+        session = running.start(running.claim(), b"raw\n", *SPOKEN)
+        with (ralph.path / stream_of(session.log)).open("ab") as file:
+            file.write(b'{"event": "danced"}\nnot json\n{"event": "text", "text": "end"}\nhal')
+    assert ralph("logs", task).out.endswith("x.py\n  end\n")
+
+
 # Following
+
+
+def test_following_a_session_that_speaks_in_events(ralph: Cli) -> None:
+    ralph.add("work")
+    with a_run(ralph) as running:
+        claim = running.claim()
+
+        def says(*events: agent.AgentEvent) -> None:
+            session = running.store.sessions(task=claim.task.id)[-1]
+            with (ralph.path / stream_of(session.log)).open("ab") as file:
+                file.write(b"".join(map(as_line, events)))
+
+        steps = iter(
+            [
+                lambda: running.start(claim, b"{}\n"),
+                lambda: says(*SPOKEN[:2]),
+                lambda: says(*SPOKEN[2:]),
+                lambda: says(agent.Text(text="and th", partial=True)),
+                lambda: running.end(running.store.sessions(task=claim.task.id)[-1], claim),
+                running.finish,
+            ]
+        )
+        follower = Follower(running.store, str(ralph.path), run=running.run, wait=_each(steps))
+        ralph.capsys.readouterr()
+        assert follower.follow(running.store.last_seq()) == 0
+        shown = ralph.capsys.readouterr().out
+    assert (
+        """
+- started with opus-5
+  I look\u241b[2J.
+> Bash  make
+    exit 1
+    no rule
+! not permitted: Write  x.py
+  and th …
+"""
+        in shown
+    )
+    assert shown.index("and th") < shown.index("session finished")
+    assert "{}" not in shown
 
 
 def test_following_a_run_to_its_end(ralph: Cli) -> None:

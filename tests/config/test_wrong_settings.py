@@ -237,7 +237,11 @@ def test_an_unknown_variable_of_config_sh_is_a_warning(project: Project) -> None
     assert said.endswith("config.sh:1: GATE_TESTS is no setting; did you mean GATE_TEST?")
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     st.text(max_size=80)
     | st.builds(

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from tests.e2e.conftest import RALPH, Project
 
-INTERRUPT = b"\x03"
+INTERRUPT, SUSPEND = b"\x03", b"\x1a"
 HIDE, SHOW = b"\x1b[?25l", b"\x1b[?25h"
 NO_WRAP, WRAP = b"\x1b[?7l", b"\x1b[?7h"
 
@@ -23,16 +23,44 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 """What a terminal program does before it starts a shell."""
 
+JOB_CONTROL = """
+import fcntl, os, signal, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+modes = termios.tcgetattr(0)
+job = os.fork()
+if job == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    status = os.waitpid(job, os.WUNTRACED)[1]
+    os.tcsetpgrp(0, os.getpgrp())
+    if not os.WIFSTOPPED(status):
+        sys.exit(os.waitstatus_to_exitcode(status))
+    print("[stopped]", termios.tcgetattr(0)[3] == modes[3], flush=True)
+    word = input()
+    if word == "fg":
+        os.tcsetpgrp(0, job)
+    os.killpg(job, signal.SIGCONT)
+    if word == "bg":
+        input()
+        os.tcsetpgrp(0, job)
+"""
+"""As much of a shell as Ctrl-Z, `fg` and `bg` need."""
+
 
 class Terminal:
     """Ralph in the foreground of a terminal of its own."""
 
-    def __init__(self, project: Project, *args: str) -> None:
+    def __init__(self, project: Project, *args: str, under: str = OWN_TERMINAL) -> None:
         self.master, self.slave = pty.openpty()
         termios.tcsetwinsize(self.slave, (24, 80))
         self.seen = b""
         self.process = subprocess.Popen(
-            [sys.executable, "-c", OWN_TERMINAL, RALPH, *args],
+            [sys.executable, "-c", under, RALPH, *args],
             cwd=project.path,
             stdin=self.slave,
             stdout=self.slave,

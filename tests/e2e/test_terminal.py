@@ -1,11 +1,13 @@
-"""A person at a terminal presses Ctrl-C, or closes the window."""
+"""A person at a terminal presses Ctrl-C or Ctrl-Z, or closes the window."""
 
 import pytest
 
+from ralph.core.events import Warned
 from tests.e2e.conftest import DONE, Project, wait_for
 from tests.e2e.dying import check_sound, left_running, store_of
 from tests.e2e.stage import Stage
-from tests.e2e.terminal import HIDE, INTERRUPT, Terminal
+from tests.e2e.terminal import HIDE, INTERRUPT, JOB_CONTROL, SHOW, SUSPEND, Terminal
+from tests.ui.vt import Terminal as Glass
 
 
 def test_ctrl_c_ends_the_run_and_leaves_the_terminal_sane(project: Project) -> None:
@@ -86,3 +88,50 @@ def test_a_run_that_ends_by_itself_leaves_the_terminal_sane(project: Project) ->
     terminal = Terminal(project, "run")
     assert terminal.ended() == 0
     assert terminal.is_sane()
+
+
+@pytest.mark.parametrize("way", ["fg", "bg"])
+def test_ctrl_z_gives_the_terminal_away_and_comes_back_to_it(project: Project, way: str) -> None:
+    stage = Stage(project)
+    project.agent(stage.agent())
+    project.add("Write it")
+    terminal = Terminal(project, "run", under=JOB_CONTROL)
+    terminal.until(stage.there.exists, "the session began")
+    terminal.until(lambda: b"Write it" in terminal.seen, "the live view is there")
+    terminal.type(SUSPEND)
+    terminal.until(lambda: b"[stopped]" in terminal.seen, "it stopped")
+    terminal.until(lambda: b"[stopped] True" in terminal.seen, "the modes are as they were")
+    shown = on_glass(terminal)
+    assert "Write it" not in shown
+    assert shown.rstrip().endswith("[stopped] True")
+    assert terminal.seen.rfind(SHOW) > terminal.seen.rfind(HIDE)
+
+    before = len(terminal.seen)
+    terminal.type(way.encode() + b"\n")
+    if way == "bg":
+        project.ralph("pause")
+        terminal.until(lambda: has_heard(project, "will pause"), "it is at work")
+        project.ralph("resume")
+        assert b"Write it" not in terminal.seen[before:]
+        terminal.type(b"fg\n")
+    terminal.until(lambda: b"Write it" in terminal.seen[before:], "the view is back")
+    shown = on_glass(terminal)
+    assert shown.index("[stopped] True") < shown.index("Write it")
+    assert shown.count("of 1 done") == 1
+    stage.go()
+    assert terminal.ended() == 0
+    assert terminal.is_sane()
+    assert on_glass(terminal).count("[stopped] True") == 1
+
+
+def has_heard(project: Project, words: str) -> bool:
+    with store_of(project) as store:
+        told = [one.event for one in store.events(after=0, limit=1000)]
+    return any(isinstance(event, Warned) and words in event.message for event in told)
+
+
+def on_glass(terminal: Terminal) -> str:
+    """What a person sees."""
+    glass = Glass(80, 24)
+    glass.feed(terminal.seen.decode())
+    return glass.text()

@@ -106,6 +106,7 @@ class Teller:
         detail: str = "",
         cost_usd: float | None = None,
         commits: tuple[str, ...] = (),
+        denied: tuple[str, ...] = (),
     ) -> None:
         self.event(
             events.SessionEnded(
@@ -117,6 +118,7 @@ class Teller:
                 cost_usd=cost_usd,
                 commits=commits,
                 files=("src/a.py", "src/b.py"),
+                denied=denied,
             )
         )
 
@@ -146,6 +148,7 @@ def the_start(teller: Teller) -> None:
             checkout="/home/ann/demo",
             gates=GATES,
             sandbox="bubblewrap",
+            account="a Claude subscription (max)",
         ),
         after=0.0,
     )
@@ -185,7 +188,8 @@ def a_hard_task(teller: Teller) -> None:
     trace = "exit 1\n" + "\n".join(f"E   assert rank({n}) == {n + 1}" for n in range(9))
     teller.says(task, agent.ToolResult(call="1", text=trace, error=True))
     teller.says(task, agent.Text(text="The order of equal ranks is not stable. I sort twice."))
-    teller.ends(task, cost_usd=0.4)
+    teller.says(task, agent.Denied(name="WebFetch", summary="https://example.com/\x1b[2J"))
+    teller.ends(task, cost_usd=0.4, denied=("WebFetch", "Bash", "Bash"))
     teller.gates(task, fails="test")
     teller.event(events.GatesWeighed(task_id=task, evidence=Evidence.BROKEN), after=0.0)
     reason = "gate test fails (exit 1)\nE   assert rank(3) == 4"
@@ -194,7 +198,15 @@ def a_hard_task(teller: Teller) -> None:
     teller.claims(task, title, attempt=2, retry_count=1)
     teller.event(events.GuidanceDelivered(task_id=task, attempt=2, count=1), after=0.0)
     teller.session(task, title, 2)
-    teller.says(task, agent.Retry(message="overloaded", attempt=1))
+    teller.says(task, agent.Text(text="I sort by", partial=True))
+    teller.says(task, agent.Trouble(message="API Error: 529 overloaded"))
+    teller.says(task, agent.Retry(message="overloaded", attempt=1, delay_s=0.5), after=0.1)
+    teller.says(task, agent.Retry(message="overloaded", attempt=2, delay_s=4.0))
+    teller.says(task, agent.Text(text="I sort by date, then by count."))
+    limit = agent.Limit(
+        status=agent.LimitStatus.WARNING, window="five_hour", used=0.95, resets_at=START + 7500
+    )
+    teller.says(task, limit)
     teller.says(task, agent.ToolUse(name="Edit", summary="src/rank.py", call="1"))
     teller.ends(task, 2, cost_usd=0.3)
     teller.gates(task, fails="test")
@@ -208,15 +220,21 @@ def a_limit(teller: Teller) -> None:
     task, title = TaskId("t-77aa10"), NASTY
     teller.claims(task, title)
     teller.session(task, title)
-    limit = agent.Limit(status=agent.LimitStatus.REJECTED, window="five_hour")
+    limit = agent.Limit(
+        status=agent.LimitStatus.REJECTED, window="five_hour", resets_at=teller.at + 120
+    )
     teller.says(task, limit)
     teller.ends(task, ended="usage_limit", detail="the five-hour allowance is used up")
     teller.moved(
         events.TaskReleased, task, title, Status.PENDING, reason="the allowance is used up"
     )
-    until = datetime.fromtimestamp(teller.at + 20, UTC).isoformat()
-    teller.event(events.RunWaiting(run_id=RUN, reason="usage limit of claude", until=until))
-    teller.at += 20
+    until = datetime.fromtimestamp(teller.at + 121, UTC).isoformat()
+    teller.event(events.RunWaiting(run_id=RUN, reason="claude: out of quota", until=until))
+    teller.at += 120
+    chosen = events.AgentChosen(
+        run_id=RUN, agent="codex", reason="claude is out", account="an OpenAI API key"
+    )
+    teller.event(chosen)
     teller.claims(task, title, attempt=2)
     teller.session(task, title, 2)
     teller.says(task, agent.Text(text="Done. \x1b[2J\x1b[H The title\twas \x07 odd."))

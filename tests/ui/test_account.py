@@ -98,6 +98,22 @@ def test_unknown_cost_is_said_and_what_is_known_of_it() -> None:
     assert "under $0.01\n" in text(an_end(cost_usd=0.001))
 
 
+def test_what_was_not_permitted_is_summed_up() -> None:
+    assert "not permitted" not in text(an_end())
+    shown = text(an_end(), denied={"Bash": 2, "Write": 1})
+    assert (
+        "  ! 3 tool calls were not permitted: Bash (2), Write; see docs/how-to/choose-an-agent.md"
+        in shown
+    )
+    assert "  ! 1 tool call was not permitted: Bash;" in text(an_end(), denied={"Bash": 1})
+
+
+def test_who_paid_is_said_where_anything_was_spent() -> None:
+    shown = text(an_end(cost_usd=1.0), accounts=["a subscription", "an API key"])
+    assert " · $1.00\n  paid by a subscription and an API key\n" in shown
+    assert "paid by" not in text(an_end(attempts=0), accounts=["a subscription"])
+
+
 def test_a_long_list_is_cut_and_counted() -> None:
     failed = [a_failure(number) for number in range(40)]
     ended = an_end(Outcome.COMPLETE_WITH_FAILURES, failed=40)

@@ -238,9 +238,9 @@ def test_only_what_failed_or_is_worth_a_word_is_kept_of_the_rest() -> None:
     assert activity.model == "opus"
     assert [(doing.kind, doing.text) for doing in activity.doings] == [
         (Kind.ERROR, "exit 1"),
-        (Kind.NOTE, "the allowance is nearly used up five_hour"),
+        (Kind.NOTE, "the five hour allowance is nearly used up"),
         (Kind.ERROR, "no credit"),
-        (Kind.NOTE, "tries again: overloaded"),
+        (Kind.RETRY, "tries again: overloaded"),
     ]
 
 
@@ -254,3 +254,76 @@ def test_the_whole_story_can_be_folded_twice_with_the_same_result() -> None:
     assert (once.counts, list(once.finished)) == (again.counts, list(again.finished))
     assert once.current is None
     assert once.ended is not None
+
+
+def test_a_retry_takes_back_what_was_only_begun() -> None:
+    activity = Activity()
+    for event in (
+        agent.Thinking(text="Hm", partial=True),
+        agent.Text(text="I so", partial=True),
+        agent.Retry(message="overloaded", attempt=1),
+        agent.Retry(message="overloaded", attempt=2),
+        agent.Text(text="I sort", partial=True),
+        agent.ToolUse(name="Bash", summary="of another agent below this one"),
+        agent.Text(text=" twice", partial=True),
+        agent.Text(text="I sort twice."),
+    ):
+        activity.take(event)
+
+    assert [doing.text for doing in activity.doings] == [
+        "tries again (try 2): overloaded",
+        "of another agent below this one",
+        "I sort twice.",
+    ]
+
+
+def test_the_same_error_is_told_once() -> None:
+    activity = Activity()
+    activity.take(agent.Trouble(message="API Error: 401"))
+    activity.take(agent.Limit(status=agent.LimitStatus.REJECTED))
+    activity.take(agent.Result(error=True, detail="API Error: 401"))
+
+    assert [doing.kind for doing in activity.doings] == [Kind.ERROR, Kind.NOTE]
+
+
+def test_a_tool_is_at_work_until_it_answers_or_the_session_ends() -> None:
+    teller, board = Teller(), a_board()
+    teller.claims(ONE, "one")
+    teller.session(ONE, "one")
+    teller.says(ONE, agent.ToolUse(name="Bash", summary="make", call="1"))
+    teller.says(ONE, agent.ToolUse(name="Bash", summary="make test", call="2"))
+    teller.says(ONE, agent.ToolResult(call="1"))
+    fold(teller, board)
+    assert [doing.call for doing in board.activity.doings] == ["", "2"]
+    assert board.activity.is_in_tool
+
+    teller.scenes.clear()
+    teller.ends(ONE)
+    assert not fold(teller, board).activity.is_in_tool
+
+
+def test_a_session_that_does_not_say_its_model_keeps_the_one_it_was_given() -> None:
+    activity = Activity()
+    activity.model = "gpt-5.5"
+    activity.take(agent.Started())
+    assert activity.model == "gpt-5.5"
+
+
+def test_denials_are_counted_by_tool_over_all_sessions() -> None:
+    teller, board = Teller(), a_board()
+    teller.ends(ONE, denied=("Bash", "Write\x1b"))
+    teller.ends(ONE, denied=("Bash",))
+
+    assert fold(teller, board).denied == {"Bash": 2, "Write␛": 1}
+
+
+def test_the_agent_that_takes_over_is_named_and_so_is_who_pays() -> None:
+    teller, board = Teller(), a_board()
+    the_start(teller)
+    teller.event(events.RunWaiting(run_id=RUN, reason="out", until="2026-07-30T12:30:00Z"))
+    chosen = events.AgentChosen(run_id=RUN, agent="codex", reason="", account="an OpenAI API key")
+    teller.event(chosen)
+    fold(teller, board)
+
+    assert (board.agent, board.hold) == ("codex", None)
+    assert board.accounts == ["a Claude subscription (max)", "an OpenAI API key"]

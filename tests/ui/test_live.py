@@ -77,6 +77,7 @@ def test_the_view_while_an_agent_works() -> None:
     assert (
         screen.look()
         == """\
+· feature search  gates lint, types, test · paid by a Claude subscription (max)
 ! ANTHROPIC_API_KEY is not passed to the agent
 
 Ralph · feature search · claude · opus-5                                    17s
@@ -114,9 +115,11 @@ def test_the_view_at_the_end_is_what_stays_and_the_account() -> None:
 ✓ t-77aa10 Fix ␛[31mred␛[0m and ␇bell�2J �gnp                       2 attempts · 14s · cost unknown
 
 complete, with failed tasks
-  2 done · 1 failed · 5 attempts · 2 commits · 1m 41s · cost unknown, at least $0.91
-  ✗ t-9b1c22 Rank results by recency and by how often they were opened (2 attempts, 28s,
+  2 done · 1 failed · 5 attempts · 2 commits · 3m 27s · cost unknown, at least $0.91
+  paid by a Claude subscription (max) and an OpenAI API key
+  ✗ t-9b1c22 Rank results by recency and by how often they were opened (2 attempts, 33s,
     $0.70): gate test fails (exit 1)
+  ! 3 tool calls were not permitted: WebFetch, Bash (2); see docs/how-to/choose-an-agent.md
   logs  .ralph/runs
   next  ralph logs t-9b1c22
         ralph task retry t-9b1c22 && ralph run
@@ -206,11 +209,48 @@ def test_waiting_shows_how_long_and_why(utc: None) -> None:
         until = "2026-07-30T13:30:00Z"
         teller.event(events.RunWaiting(run_id=RUN, reason="usage limit of claude", until=until))
 
-    screen.play(the_start, waits).wait(60)
-    assert "◷ waiting 1h 28m, until 13:30: usage limit of claude" in screen.look()
-    assert "gates" not in screen.look()
+    screen.play(the_start, waits).wait(48)
+    shown = screen.look()
+    assert "! waiting (goes on at 13:30, in 1h 29m): usage limit of claude\n" in shown
+    assert (
+        """\
+◷ waiting: goes on at 13:30, in 1:29:00
+  │ usage limit of claude
+  │ Ctrl-C and `ralph stop` lose nothing; `ralph resume` goes on at once
+"""
+        in shown
+    )
+    assert "\n  gates " not in shown
+    assert "◷ waiting: goes on at 13:30, in 1:28:59\n" in screen.wait(1).look()
+    assert "◷ waiting: goes on at 13:30, in 0:01\n" in screen.wait(5338).look()
+    assert "◷ waiting: goes on now\n" in screen.wait(10).look()
     screen.play(lambda teller: teller.claims(TASK, "goes on"))
-    assert "waiting 1h" not in screen.wait(1).look()
+    assert "◷" not in screen.wait(1).look()
+
+
+def test_a_short_wait_is_counted_down_and_leaves_no_line(utc: None) -> None:
+    screen = Screen()
+
+    def waits(teller: Teller) -> None:
+        until = "2026-07-30T12:00:17Z"
+        teller.event(events.RunWaiting(run_id=RUN, reason="overloaded", until=until))
+
+    screen.play(the_start, waits).wait(1)
+    assert "◷ waiting: goes on at 12:00, in 0:04\n" in screen.look()
+    screen.play(lambda teller: teller.claims(TASK, "goes on"))
+    assert "waiting:" not in screen.wait(1).look()
+
+
+def test_a_small_window_has_the_reason_beside_the_countdown(utc: None) -> None:
+    screen = Screen(80, 5)
+
+    def waits(teller: Teller) -> None:
+        until = "2026-08-01T09:30:00Z"
+        teller.event(events.RunWaiting(run_id=RUN, reason="out of quota", until=until))
+
+    screen.play(the_start, waits)
+    shown = screen.wait(1).look()
+    assert "◷ waiting: goes on at Sat 09:30, in 1d 21:29:47: out of quota" in shown
 
 
 def test_pausing_shows_the_reason_and_what_was_asked_for() -> None:
@@ -229,7 +269,57 @@ def test_an_error_takes_at_most_five_lines() -> None:
     trace = "\n".join(f"line {number}" for number in range(50))
     screen.sink.said(TASK, agent.ToolResult(text=trace, error=True))
 
-    assert screen.wait(1).look().count("│ line") == 5
+    shown = screen.wait(1).look()
+    rows = [row.split("│ ")[1] for row in shown.splitlines() if "│ " in row]
+    assert rows == ["line 0", "… 46 more lines", "line 47", "line 48", "line 49"]
+    red = [row for row in screen.stream.getvalue().split("\r\n") if "line 49" in row][-1]
+    assert "\x1b[31mline 49" in red
+
+
+def rows_of(screen: Screen) -> list[str]:
+    """What the agent does, as it is shown."""
+    return [row.split("│ ")[1] for row in screen.look().splitlines() if "│ " in row]
+
+
+def test_what_the_agent_does_is_shown_as_it_does_it() -> None:
+    screen = Screen(80, 40).play(the_start)
+    screen.play(lambda teller: teller.claims(TASK, "one"))
+
+    def say(event: agent.AgentEvent) -> list[str]:
+        screen.sink.said(TASK, event)
+        screen.wait(1)
+        return rows_of(screen)
+
+    assert say(agent.Thinking(text="Where", partial=True)) == ["Where"]
+    assert say(agent.Thinking(text=" is it?", partial=True)) == ["Where is it?"]
+    assert say(agent.Thinking(text="Where is it?")) == ["Where is it?"]
+    assert say(agent.Text(text="I look.")) == ["Where is it?", "I look."]
+    assert say(agent.ToolUse(name="Bash", summary="make", call="1"))[-1] == "Bash  make …"
+    screen.wait(70)
+    assert rows_of(screen)[-1] == "Bash  make … 1m 11s"
+    assert say(agent.ToolResult(call="1", text="fine"))[-1] == "Bash  make"
+    assert say(agent.Denied(name="Bash", summary="rm x"))[-1] == "not permitted  Bash rm x"
+    assert say(agent.Trouble(message="API Error: 529"))[-1] == "API Error: 529"
+    assert say(agent.Retry(message="529", attempt=3))[-1] == "tries again (try 3): 529"
+    assert len(rows_of(screen)) == 6
+    drawn = screen.stream.getvalue()
+    assert "\x1b[2;3mWhere is it?" in drawn
+    assert "\x1b[0m I look." in drawn
+    assert "\x1b[36mBash\x1b[0m\x1b[2m  make" in drawn
+    assert "\x1b[1;31mnot permitted" in drawn
+    assert "\x1b[31mAPI Error: 529" in drawn
+    assert "\x1b[33mtries again" in drawn
+
+
+def test_a_long_silence_is_told_unless_a_tool_is_at_work() -> None:
+    screen = Screen().play(the_start)
+    screen.play(
+        lambda teller: teller.claims(TASK, "one"), lambda teller: teller.session(TASK, "one")
+    )
+    assert "quiet" not in screen.wait(30).look()
+    assert "quiet for 1m 40s · 1m 40s" in screen.wait(70).look()
+    screen.sink.said(TASK, agent.ToolUse(name="Bash", summary="make", call="1"))
+    assert "quiet" not in screen.wait(100).look()
 
 
 def test_cost_nobody_reports_is_unknown_and_never_nothing() -> None:
@@ -249,16 +339,27 @@ def test_a_gate_that_was_red_before_the_work_says_so() -> None:
     assert "test · (red before)" in screen.wait(1).look()
 
 
-def test_the_log_is_a_link_to_its_file() -> None:
+def test_the_log_is_a_link_to_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
     screen = Screen().play(the_start, lambda teller: a_part(teller, a_good_task, 3))
     screen.wait(1)
     links = re.findall(r"\x1b\]8;([^;]*);(file://[^\x1b]+)\x1b", screen.stream.getvalue())
 
     # No id: one that changed with every frame would flicker under the mouse.
     assert set(links) == {
-        ("", "file:///home/ann/demo/.ralph/runs"),
-        ("", "file:///home/ann/demo/.ralph/runs/run-7c31-iter-1.log"),
+        ("", f"file://{os.uname().nodename}/home/ann/demo/.ralph/runs"),
+        ("", f"file://{os.uname().nodename}/home/ann/demo/.ralph/runs/run-7c31-iter-1.log"),
     }
+
+
+def test_a_terminal_that_would_show_the_address_gets_no_link(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "linux")
+    screen = Screen().play(the_start).wait(1)
+
+    assert "log  .ralph/runs" in screen.look()
+    assert "\x1b]8" not in screen.stream.getvalue()
 
 
 @pytest.mark.parametrize("by", ["option", "environment"])
@@ -281,7 +382,8 @@ def test_closing_in_the_middle_takes_the_region_away_and_shows_the_cursor() -> N
     assert not screen.terminal.cursor_shown
     screen.sink.close()
 
-    assert [line[:10] for line in screen.look().splitlines()] == ["! ANTHROPI", "✓ t-4f2a01"]
+    starts = [line[:10] for line in screen.look().splitlines()]
+    assert starts == ["· feature ", "! ANTHROPI", "✓ t-4f2a01"]
     assert screen.terminal.cursor_shown
 
 

@@ -1,4 +1,4 @@
-"""Going on with what happens: the journal's events and the raw log of the session at work."""
+"""Going on with what happens: the journal's events and the words of the session at work."""
 
 import os
 import sys
@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from ralph.cli.hearing import Hearing, Paint
 from ralph.cli.living import living_runs
-from ralph.cli.raw_log import safe
 from ralph.core import events
 from ralph.core.ids import RunId, TaskId
 from ralph.core.task import OPEN
@@ -15,7 +15,6 @@ from ralph.ports.store import Store
 
 INTERVAL_S: Final = 0.3
 """Prompt enough for the eye, next to nothing for the machine."""
-CHUNK: Final = 1 << 20
 
 
 class Follower:
@@ -29,6 +28,7 @@ class Follower:
         task: TaskId | None = None,
         run: RunId | None = None,
         raw: bool = False,
+        paint: Paint = lambda text, _: text,
         wait: Callable[[], None] = lambda: time.sleep(INTERVAL_S),
     ) -> None:
         from ralph.adapters.executor.clock import SystemClock
@@ -41,12 +41,11 @@ class Follower:
         self.raw = raw
         self.wait = wait
         self.screen = Plain(sys.stdout, SystemClock())
-        self.log = ""
-        self.read_to = 0
-        self.rest = b""
+        self.paint = paint
+        self.hearing: Hearing | None = None
 
     def follow(self, after: int, log: str = "") -> int:
-        """Show what comes after an event; `log` is the raw log of a session at work."""
+        """Show what comes after an event; `log` is the log of a session at work."""
         if log:
             self._open(log, from_end=True)
         is_over = False
@@ -97,50 +96,14 @@ class Follower:
             case events.SessionStarted(log=log):
                 self._open(log)
             case events.SessionEnded():
-                self.log = ""
+                self.hearing = None
             case _:
                 pass
 
     def _open(self, log: str, *, from_end: bool = False) -> None:
-        self.log = os.path.join(self.root, log)
-        self.read_to, self.rest = 0, b""
-        if from_end:
-            try:
-                self.read_to = os.path.getsize(self.log)
-            except OSError:
-                self.read_to = 0
+        path = os.path.join(self.root, log)
+        self.hearing = Hearing(path, self.paint, raw=self.raw, from_end=from_end)
 
     def _drain(self, *, is_over: bool = False) -> None:
-        """Show what the log has got since the last look, in whole lines."""
-        while self.log and (more := self._read()):
-            self.read_to += len(more)
-            self._show(more)
-        if is_over and self.rest:
-            self._print(self.rest + b"\n")
-            self.rest = b""
-
-    def _read(self) -> bytes:
-        try:
-            with open(self.log, "rb") as file:
-                file.seek(self.read_to)
-                return file.read(CHUNK)
-        except OSError:
-            # It is made when the session starts to speak.
-            return b""
-
-    def _show(self, more: bytes) -> None:
-        if self.raw:
-            self._print(more)
-            return
-        whole, newline, rest = (self.rest + more).rpartition(b"\n")
-        # A line without an end must not be kept for ever.
-        self.rest = rest if len(rest) < CHUNK else b""
-        if newline:
-            self._print(whole + newline)
-
-    def _print(self, data: bytes) -> None:
-        if self.raw:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(data)
-        else:
-            sys.stdout.write(safe(data))
+        if self.hearing is not None:
+            self.hearing.drain(is_over=is_over)

@@ -1,7 +1,7 @@
 """Show what happened in the sessions of a task or a run.
 
 Without a name: of the newest run. Each session is shown with how it ended, its gates, its commits
-and the path of its raw log; then come the last lines of the newest log.
+and the path of its raw log; then come the last lines of what the newest one said and did.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -32,7 +32,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--raw",
         action="store_true",
-        help="print the log's bytes as they are, control characters and all",
+        help="print the raw log's bytes as they are, control characters and all",
     )
     parser.add_argument("--attempt", metavar="N", type=at_least(1), help="only this attempt")
     parser.add_argument(
@@ -74,19 +74,23 @@ def run(args: Namespace) -> int:
 def _show(args: Namespace, project: "Project", story: "Story") -> None:
     import os
 
-    from ralph.cli.raw_log import show_end
+    from ralph.cli.hearing import show_session
     from ralph.cli.screen import Screen
 
-    print("\n".join(story.lines(Screen(args, project), project.root)))
+    screen = Screen(args, project)
+    print("\n".join(story.lines(screen, project.root)))
     newest = story.newest_log
     if newest and args.lines:
-        show_end(os.path.join(project.root, newest), args.lines, raw=args.raw)
+        path = os.path.join(project.root, newest)
+        show_session(path, args.lines, screen.paint, raw=args.raw)
 
 
 def _follow(args: Namespace, project: "Project", store: "Store", story: "Story", after: int) -> int:
     from ralph.cli.following import Follower
+    from ralph.cli.screen import Screen
 
     # Without a name it goes on with whatever happens, also in runs that are still to come.
     run = story.run_id if args.name else None
-    follower = Follower(store, project.root, task=story.task_id, run=run, raw=args.raw)
+    paint = Screen(args, project).paint
+    follower = Follower(store, project.root, task=story.task_id, run=run, raw=args.raw, paint=paint)
     return follower.follow(after, story.newest_log if story.is_open else "")

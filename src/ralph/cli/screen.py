@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from typing import TextIO
 
+from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.ui.tables import COLORS
 from ralph.wiring import Project
@@ -19,7 +20,16 @@ class Screen:
 
     def paint(self, text: str, code: str) -> str:
         """The text in a colour."""
-        return f"\x1b[{code}m{text}\x1b[0m" if self.has_colour else text
+        return f"\x1b[{code}m{text}\x1b[0m" if self.has_colour and code else text
+
+    def path(self, path: str) -> str:
+        """A file's path; a link to it where a terminal knows links."""
+        shown = one_line(path)
+        if not (self.has_colour and sys.stdout.isatty()):
+            return shown
+        from ralph.ui.link import knows_links, linked
+
+        return linked(shown, path) if knows_links(os.environ) else shown
 
     def bold(self, text: str) -> str:
         """For headings."""

@@ -1,6 +1,7 @@
 """The sessions of one task or one run, in words."""
 
 import os
+from collections import Counter
 
 import msgspec
 
@@ -15,6 +16,7 @@ from ralph.core.ids import RunId, TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.task import Task
 from ralph.ports.store import LogEntry, Run, Session, Store
+from ralph.ui.wording import denials
 
 SESSIONS = 100
 """A run of a night has hundreds; its newest are what one looks for."""
@@ -122,6 +124,8 @@ def _session(session: Session, screen: Screen, root: str, *, with_task: bool) ->
     ]
     if session.ending and session.ending.detail:
         lines.append(f"  {one_line(session.ending.detail, 200)}")
+    if session.ending and session.ending.denied:
+        lines.append(f"  denied   {denials(Counter(session.ending.denied))}")
     if session.gates:
         lines.append(f"  gates    {', '.join(map(_gate, session.gates))}")
     if session.commits:
@@ -132,7 +136,7 @@ def _session(session: Session, screen: Screen, root: str, *, with_task: bool) ->
     if session.log:
         path = os.path.join(root, session.log)
         gone = "" if os.path.exists(path) else "  (gone)"
-        lines.append(screen.dim(f"  log      {one_line(path)}{gone}"))
+        lines.append(screen.dim(f"  log      {screen.path(path)}{gone}"))
     return lines
 
 

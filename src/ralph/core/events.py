@@ -222,6 +222,8 @@ class SessionEnded(_Event, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     swept: int = 0
+    denied: tuple[str, ...] = ()
+    """Tools that it was not permitted to use, one for each call."""
 
 
 class GateStarted(_Event, frozen=True, kw_only=True):

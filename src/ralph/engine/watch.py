@@ -4,7 +4,7 @@ from typing import IO
 
 import msgspec
 
-from ralph.core.agent_events import AgentEvent, Unknown
+from ralph.core.agent_events import AgentEvent, Text, Thinking, Unknown
 from ralph.core.ending import Digest, Stop
 from ralph.engine.control import listen
 from ralph.engine.kit import Kit
@@ -36,6 +36,9 @@ class Watch:
 
     def _keep(self, event: AgentEvent) -> None:
         if self.stream is None or self.written > STREAM_BYTES:
+            return
+        if isinstance(event, Text | Thinking) and event.partial:
+            # The whole message follows; its pieces would fill the file before the end is told.
             return
         line = _ENCODE(event) + b"\n"
         self.written += len(line)

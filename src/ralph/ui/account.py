@@ -1,6 +1,6 @@
 """The closing account: what happened, what it cost, where to look, what to do next."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ralph.core.duration import spoken
@@ -10,7 +10,7 @@ from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.ui.board import Board, Settled, Wait
 from ralph.ui.story import Tone, effort_facts
-from ralph.ui.wording import dollars, first_line, many
+from ralph.ui.wording import denials, dollars, first_line, many
 
 LISTED: Final = 10
 
@@ -33,6 +33,8 @@ def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Li
         logs=board.logs,
         again=board.again,
         known_usd=board.spend.known_usd,
+        denied=board.denied,
+        accounts=board.accounts,
     )
 
 
@@ -45,6 +47,8 @@ def account_of(
     logs: str = ".ralph/runs",
     again: str = "ralph run",
     known_usd: float = 0.0,
+    denied: Mapping[str, int] = {},
+    accounts: Sequence[str] = (),
 ) -> list[Line]:
     """The account from values alone."""
     tone = tone_of(ended.outcome)
@@ -52,9 +56,11 @@ def account_of(
         Line(Tone.DETAIL, ""),
         Line(tone, _headline(ended)),
         Line(Tone.DETAIL, f"  {_figures(ended, known_usd)}"),
+        *_paid(ended, accounts),
         *_tasks(done, ended.done, Tone.GOOD, "✓", "done"),
         *_tasks(failed, ended.failed, Tone.BAD, "✗", "failed"),
         *_waiting(waits),
+        *_not_permitted(denied),
         Line(Tone.DETAIL, f"  logs  {one_line(logs, 300)}"),
         *_steps(_next(ended, failed, waits, again)),
     ]
@@ -101,6 +107,11 @@ def _figures(ended: RunEnded, known_usd: float) -> str:
     return " · ".join(figures)
 
 
+def _paid(ended: RunEnded, accounts: Sequence[str]) -> Iterator[Line]:
+    if ended.attempts and accounts:
+        yield Line(Tone.DETAIL, f"  paid by {' and '.join(accounts)}")
+
+
 def _tasks(
     tasks: Sequence[Settled], total: int, tone: Tone, mark: str, word: str
 ) -> Iterator[Line]:
@@ -123,6 +134,18 @@ def _waiting(waits: Sequence[Wait]) -> Iterator[Line]:
         yield Line(Tone.WARNING, f"  ○ {name} waits for {on}{more}")
     if len(waits) > LISTED:
         yield Line(Tone.DETAIL, f"    and {len(waits) - LISTED} more wait")
+
+
+def _not_permitted(denied: Mapping[str, int]) -> Iterator[Line]:
+    """An agent goes on without what it may not do, and nobody wonders why the work is poor."""
+    if denied:
+        calls = many(sum(denied.values()), "tool call")
+        were = "was" if calls == "1 tool call" else "were"
+        yield Line(
+            Tone.WARNING,
+            f"  ! {calls} {were} not permitted: {denials(denied)};"
+            " see docs/how-to/choose-an-agent.md",
+        )
 
 
 def _steps(steps: Sequence[str]) -> Iterator[Line]:

@@ -23,9 +23,13 @@ from ralph.core.agent_events import (
     Usage,
 )
 from ralph.core.safe_text import one_line
+from ralph.ui.saying import denied_words, limit_words, retry_words, trouble_words
 
 KEPT_CHARS: Final = 2000
-KEPT_DOINGS: Final = 12
+KEPT_DOINGS: Final = 24
+CALL_CHARS: Final = 100
+ALIKE: Final = 3
+"""An error that comes again within so many doings is the same one, told twice."""
 
 
 class Kind(StrEnum):
@@ -35,7 +39,9 @@ class Kind(StrEnum):
     TEXT = "text"
     TOOL = "tool"
     ERROR = "error"
+    DENIED = "denied"
     NOTE = "note"
+    RETRY = "retry"
 
 
 class Doing(msgspec.Struct, kw_only=True):
@@ -44,6 +50,9 @@ class Doing(msgspec.Struct, kw_only=True):
     kind: Kind
     text: str
     tool: str = ""
+    call: str = ""
+    """Set while the tool is at work."""
+    since: float | None = None
     is_partial: bool = False
 
 
@@ -53,61 +62,120 @@ class Activity:
     def __init__(self) -> None:
         self.doings: deque[Doing] = deque(maxlen=KEPT_DOINGS)
         self.model = ""
+        self.heard: float | None = None
+        """When it last said anything."""
+        self._in_pieces = False
 
     def clear(self) -> None:
         """Another session begins."""
         self.doings.clear()
-        self.model = ""
+        self.model, self.heard, self._in_pieces = "", None, False
 
-    def take(self, event: AgentEvent) -> None:  # noqa: C901 - one table
+    def end(self) -> None:
+        """The session is over, and with it whatever it was at."""
+        for doing in self.doings:
+            doing.call = ""
+
+    @property
+    def is_in_tool(self) -> bool:
+        """Is a tool at work?"""
+        return any(doing.call for doing in self.doings)
+
+    def take(self, event: AgentEvent, now: float | None = None) -> None:  # noqa: C901 - one table
         """Fold in one more."""
+        self.heard = now
         match event:
             case Text(text=text, partial=partial):
                 self._say(Kind.TEXT, text, is_partial=partial)
             case Thinking(text=text, partial=partial):
                 self._say(Kind.THINKING, text, is_partial=partial)
-            case ToolUse(name=name, summary=summary):
-                self._do(Kind.TOOL, summary[:KEPT_CHARS], one_line(name, 40))
-            case ToolResult(error=True, text=text):
-                self._do(Kind.ERROR, text[:KEPT_CHARS])
+            case ToolUse(name=name, summary=summary, call=call):
+                self._do(
+                    Kind.TOOL, summary[:KEPT_CHARS], tool=name, call=call[:CALL_CHARS], since=now
+                )
+            case ToolResult(call=call, error=error, text=text):
+                self._answer(call)
+                if error:
+                    self._fail(text)
             case Result(error=True, text=text, detail=detail):
-                self._do(Kind.ERROR, (detail or text)[:KEPT_CHARS])
-            case Denied(name=name, summary=summary):
-                self._do(Kind.ERROR, f"not permitted: {one_line(name, 40)} {summary[:KEPT_CHARS]}")
-            case Trouble(message=message):
-                self._do(Kind.ERROR, message[:KEPT_CHARS])
-            case Retry(message=message):
-                self._do(Kind.NOTE, f"tries again: {message[:KEPT_CHARS]}")
-            case Limit(status=status, window=window):
+                self._fail(detail or text)
+            case Denied():
+                self._do(Kind.DENIED, denied_words(event))
+            case Trouble():
+                self._fail(trouble_words(event))
+            case Retry():
+                self._retry(event)
+            case Limit(status=status):
                 if status is not LimitStatus.ALLOWED:
-                    self._do(Kind.NOTE, f"{limit_words(status)} {window[:100]}")
+                    self._do(Kind.NOTE, limit_words(event, now))
             case Started(model=model):
-                self.model = one_line(model, 60)
-            case ToolResult() | Result() | Usage() | Unknown():
+                self.model = one_line(model, 60) or self.model
+            case Result() | Usage() | Unknown():
                 pass
 
     def _say(self, kind: Kind, text: str, *, is_partial: bool) -> None:
         if not text:
             return
         last = self.doings[-1] if self.doings else None
-        if last is None or last.kind is not kind or not last.is_partial:
-            self._do(kind, text[-KEPT_CHARS:], is_partial=is_partial)
-        elif is_partial:
+        if not is_partial:
+            # The whole message follows its pieces.
+            self._forget_pieces(kind)
+            self._do(kind, text[-KEPT_CHARS:])
+        elif last is not None and last.kind is kind and last.is_partial:
             last.text = (last.text + text[-KEPT_CHARS:])[-KEPT_CHARS:]
         else:
-            # The whole message follows its pieces.
-            last.text, last.is_partial = text[-KEPT_CHARS:], False
+            self._in_pieces = True
+            self._do(kind, text[-KEPT_CHARS:], is_partial=True)
 
-    def _do(self, kind: Kind, text: str, tool: str = "", *, is_partial: bool = False) -> None:
-        self.doings.append(Doing(kind=kind, text=text, tool=tool, is_partial=is_partial))
+    def _forget_pieces(self, *kinds: Kind) -> None:
+        if not self._in_pieces:
+            return
+        kept = [one for one in self.doings if not one.is_partial or one.kind not in kinds]
+        self.doings = deque(kept, maxlen=KEPT_DOINGS)
+        self._in_pieces = any(one.is_partial for one in kept)
+
+    def _answer(self, call: str) -> None:
+        for doing in self.doings:
+            if doing.call == call[:CALL_CHARS]:
+                doing.call = ""
+
+    def _fail(self, text: str) -> None:
+        words = ends_of(text.strip())
+        recent = list(self.doings)[-ALIKE:]
+        if not any(one.kind is Kind.ERROR and one.text == words for one in recent):
+            self._do(Kind.ERROR, words)
+
+    def _retry(self, event: Retry) -> None:
+        # What it had begun to say it will say again, from the beginning.
+        self._forget_pieces(Kind.TEXT, Kind.THINKING)
+        words = retry_words(event)
+        if self.doings and self.doings[-1].kind is Kind.RETRY:
+            self.doings[-1].text = words
+        else:
+            self._do(Kind.RETRY, words)
+
+    def _do(
+        self,
+        kind: Kind,
+        text: str,
+        *,
+        tool: str = "",
+        call: str = "",
+        since: float | None = None,
+        is_partial: bool = False,
+    ) -> None:
+        doing = Doing(
+            kind=kind,
+            text=text,
+            tool=one_line(tool, 40),
+            call=call,
+            since=since,
+            is_partial=is_partial,
+        )
+        self.doings.append(doing)
 
 
-def limit_words(status: LimitStatus) -> str:
-    """What the provider says about the allowance, in a few words."""
-    match status:
-        case LimitStatus.ALLOWED:
-            return "the allowance lasts"
-        case LimitStatus.WARNING:
-            return "the allowance is nearly used up"
-        case LimitStatus.REJECTED:
-            return "the allowance is used up"
+def ends_of(text: str) -> str:
+    """The beginning and the end of a text that is too long: both say what went wrong."""
+    half = KEPT_CHARS // 2
+    return text if len(text) <= KEPT_CHARS else f"{text[: half - 2]}\n…\n{text[1 - half :]}"

@@ -1,6 +1,6 @@
 """What every screen knows of a run: its events, folded into a few bounded facts."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -100,6 +100,7 @@ class Hold(msgspec.Struct, frozen=True, kw_only=True):
 
     reason: str
     until: float | None = None
+    since: float | None = None
 
 
 class Board:
@@ -128,6 +129,12 @@ class Board:
         self.finished: deque[Settled] = deque(maxlen=KEPT_TASKS)
         self.failed: deque[Settled] = deque(maxlen=KEPT_TASKS)
         self.spend = Spend()
+        self.agent = ""
+        """Who does the next session."""
+        self.accounts: list[str] = []
+        """Who pays, as far as it is known; more than one when agents took turns."""
+        self.denied: Counter[str] = Counter()
+        """Tool calls that were not permitted, by the tool's name."""
         self.waits = waits
         self.logs = logs
         self.again = again
@@ -160,10 +167,14 @@ class Board:
             case events.RunStarted():
                 self.run, self.started, self.ended = event, at, None
                 self._forget_gates()
+                self._work_for(event.agent, event.account)
+            case events.AgentChosen(agent=agent, account=account):
+                self.hold = None
+                self._work_for(agent, account)
             case events.RunPaused(reason=reason):
                 self.hold, self.asked = Hold(reason=first_line(reason)), ""
             case events.RunWaiting(reason=reason, until=until):
-                self.hold = Hold(reason=first_line(reason), until=moment(until))
+                self.hold = Hold(reason=first_line(reason), until=moment(until), since=at)
             case events.RunResumed():
                 self.hold, self.asked = None, ""
             case events.RunEnded():
@@ -209,8 +220,7 @@ class Board:
             case events.ControlSent(word=word):
                 self.asked = word if word in LASTING else ""
             case (
-                events.AgentChosen()  # its sessions name it
-                | events.FeatureAdded()
+                events.FeatureAdded()
                 | events.TaskLogged()
                 | events.ModelOverridden()
                 | events.GatesWeighed()
@@ -221,10 +231,10 @@ class Board:
             ):
                 pass
 
-    def hear(self, task: TaskId, event: AgentEvent) -> None:
+    def hear(self, task: TaskId, event: AgentEvent, now: float | None = None) -> None:
         """Fold in what the agent at work on a task says, if that is the task in hand."""
         if self.current is None or self.current.task_id == task:
-            self.activity.take(event)
+            self.activity.take(event, now)
 
     def _move(self, event: events.TaskMoved, at: float | None) -> None:
         match event:
@@ -252,6 +262,11 @@ class Board:
         self.activity.clear()
         self._forget_gates()
 
+    def _work_for(self, agent: str, account: str) -> None:
+        self.agent, account = one_line(agent, 40), one_line(account, 80)
+        if account and account not in self.accounts:
+            self.accounts.append(account)
+
     def _focus(self, task: TaskId | None, at: float | None) -> None:
         """After a crash an attempt goes on behind its last mark, without a claim of its own."""
         if task is not None and (self.current is None or self.current.task_id != task):
@@ -269,14 +284,19 @@ class Board:
         self.hold = None
         self.current.attempt, self.current.is_judged = event.attempt, False
         self.current.agent = one_line(event.agent, 60)
-        self.activity.model = one_line(event.model, 60)
+        self.activity.clear()
+        self.activity.model, self.activity.heard = one_line(event.model, 60), at
         self.current.log = event.log
 
     def _session_ended(self, event: events.SessionEnded) -> None:
         self.spend.add(event.cost_usd)
         self._effort(event.task_id).spend.add(event.cost_usd)
+        for name in (one_line(denied, 40) for denied in event.denied):
+            if name in self.denied or len(self.denied) < KEPT_TASKS:
+                self.denied[name] += 1
         if self.current and self.current.task_id == event.task_id:
             self.current.is_judged = True
+            self.activity.end()
 
     def _effort(self, task: TaskId) -> Effort:
         while len(self._efforts) > 1000:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Final
 
 from rich.style import Style
@@ -10,14 +9,18 @@ from rich.text import Text
 
 from ralph.core.duration import spoken
 from ralph.core.safe_text import one_line
-from ralph.ui.board import Board, Current, GateState, Hold
+from ralph.ui.board import Board, Current, GateState
 from ralph.ui.doings import doing_rows
+from ralph.ui.holding import ROWS, held_rows
+from ralph.ui.link import file_url, knows_links
 from ralph.ui.region import Size
-from ralph.ui.wording import dollars, many, time_of_day
+from ralph.ui.wording import dollars, many
 
 SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WIDEST: Final = 112
 """Lines that run across a very wide window are hard to read."""
+QUIET_S: Final = 60.0
+"""A silence that is worth a word."""
 HINTS: Final = (
     "Ctrl-C stops cleanly · ralph pause | inject from another terminal",
     "Ctrl-C stops cleanly · ralph pause | inject",
@@ -74,6 +77,7 @@ def frame(board: Board, now: float, size: Size, beat: int) -> list[Text]:
     gates = room.grant(1 if board.gates and is_working else 0)
     is_heard = board.current is not None or bool(board.activity.doings)
     agent = room.grant(_agent_lines(size) if is_heard and is_working else 0, least=2)
+    held = room.grant(ROWS if board.hold else 0, least=2)
     upcoming = room.grant(min(6, max(3, size.lines // 7)))
     air = [Text()] if room.grant(3, least=3) else []
     lines = [
@@ -81,8 +85,8 @@ def frame(board: Board, now: float, size: Size, beat: int) -> list[Text]:
         _header(board, now, width),
         _bar(board, width),
         *air,
-        _headline(board, now, width, beat),
-        *_agent(board, width, agent),
+        *_headline(board, now, width, held, beat),
+        *_agent(board, now, width, agent),
         *[_gates(board)][:gates],
         *_upcoming(board, width, upcoming),
         *air,
@@ -97,8 +101,8 @@ def frame(board: Board, now: float, size: Size, beat: int) -> list[Text]:
 def _header(board: Board, now: float, width: int) -> Text:
     left = Text("Ralph", style="bold")
     if board.run is not None:
-        agent = board.current.agent if board.current and board.current.agent else board.run.agent
-        for word in (one_line(board.run.target, 60), one_line(agent, 40), board.activity.model):
+        agent = board.current.agent if board.current and board.current.agent else board.agent
+        for word in (one_line(board.run.target, 60), agent, board.activity.model):
             if word:
                 left.append(f" · {word}", style="not bold")
     elapsed = "" if board.started is None else spoken(max(0.0, now - board.started) // 1)
@@ -128,6 +132,8 @@ def _bar(board: Board, width: int) -> Text:
         if number:
             words.append(" · ", style="not bold dim")
             words.append(f"{number} {word}", style=f"not bold {style}")
+    if board.denied:
+        words.append(f" · {board.denied.total()} not permitted", style="not bold yellow")
     if board.warned:
         words.append(f" · {many(board.warned, 'warning')}", style="not bold yellow")
     length = width - words.cell_len - 2
@@ -144,22 +150,26 @@ def _bar(board: Board, width: int) -> Text:
     )
 
 
-def _headline(board: Board, now: float, width: int, beat: int) -> Text:
+def _headline(board: Board, now: float, width: int, held: int, beat: int) -> list[Text]:
     if board.hold is not None:
-        return _held(board.hold, now)
+        return held_rows(board.hold, now, width, held)
     spinner = SPINNER[beat % len(SPINNER)]
     if board.current is None:
         words = "choosing the next task" if board.run else "starting"
         if board.run and GateState.RUNNING in board.gates.values():
             words = "taking the baseline: which gates pass before the work"
-        return Text.assemble((spinner, "cyan"), f" {words}")
+        return [Text.assemble((spinner, "cyan"), f" {words}")]
     current = board.current
     left = Text.assemble((spinner, "cyan"), " ", (one_line(current.task_id, 40), "cyan"), " ")
     left.append(current.title, style="bold")
-    return spread(left, _current_facts(current, now), width)
+    return [spread(left, _current_facts(board, current, now), width)]
 
 
-def _current_facts(current: Current, now: float) -> Iterator[str]:
+def _current_facts(board: Board, current: Current, now: float) -> Iterator[str]:
+    activity = board.activity
+    quiet = now - activity.heard if activity.heard is not None else 0.0
+    if quiet >= QUIET_S and not current.is_judged and not activity.is_in_tool:
+        yield f"quiet for {_clock(spoken(quiet // 1))}"
     if current.retry_count:
         yield f"retry {current.retry_count}"
     elif current.attempt > 1:
@@ -170,23 +180,12 @@ def _current_facts(current: Current, now: float) -> Iterator[str]:
         yield _clock(spoken(max(0.0, now - current.since) // 1))
 
 
-def _held(hold: Hold, now: float) -> Text:
-    if hold.until is None:
-        text = Text.assemble(("‖ paused", "bold yellow"), f": {hold.reason}")
-    else:
-        left = _clock(spoken(max(0.0, hold.until - now) // 1))
-        moment = time_of_day(hold.until)[:5]
-        text = Text.assemble((f"◷ waiting {left}, until {moment}", "bold yellow"))
-        text.append(f": {hold.reason}")
-    return text
-
-
 def _agent_lines(size: Size) -> int:
-    return min(10, max(3, size.lines // 5 + 1))
+    return min(16, max(3, size.lines // 5 + 1, size.lines // 2 - 8))
 
 
-def _agent(board: Board, width: int, lines: int) -> list[Text]:
-    rows = doing_rows(board.activity, width - 4, lines)
+def _agent(board: Board, now: float, width: int, lines: int) -> list[Text]:
+    rows = doing_rows(board.activity, width - 4, lines, now)
     if not rows and board.current and not board.current.is_judged:
         rows = [Text(f"waiting for {board.current.agent or 'the agent'}", style="dim")][:lines]
     rows += [Text()] * (lines - len(rows))
@@ -224,7 +223,8 @@ def _log(board: Board, width: int) -> Text:
     shown = one_line(os.path.relpath(whole, root) if inside else whole)
     if len(shown) > width - 5:
         shown = "…" + shown[-(width - 6) :]
-    return Text.assemble(("log  ", "dim"), (shown, Style(dim=True, link=Path(whole).as_uri())))
+    link = file_url(whole) if knows_links(os.environ) else None
+    return Text.assemble(("log  ", "dim"), (shown, Style(dim=True, link=link)))
 
 
 def _hints(board: Board, width: int) -> Text:

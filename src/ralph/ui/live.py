@@ -21,6 +21,7 @@ from ralph.ui.frame import frame, spread, usable
 from ralph.ui.outlet import Outlet
 from ralph.ui.region import Region, Size, terminal_size
 from ralph.ui.story import Told, Tone, sentence, tell
+from ralph.ui.suspension import Suspension
 
 BETWEEN_DRAWS_S: Final = 0.125
 KEPT_LINES: Final = 500
@@ -70,6 +71,9 @@ class Live:
         self._drawn_at = float("-inf")
         self._beat = 0
         self._is_over = False
+        self._suspension = Suspension()
+        if self._out.fd >= 0:
+            self._suspension.watch()
 
     def event(self, recorded: Recorded) -> None:
         """Show it; what matters tomorrow stays as a line."""
@@ -86,11 +90,13 @@ class Live:
 
     def said(self, task: TaskId, event: AgentEvent) -> None:
         """Show the newest of it."""
-        self._board.hear(task, event)
+        self._board.hear(task, event, self._clock.now())
         self.tick()
 
     def tick(self) -> None:
         """Draw, unless it was done a moment ago."""
+        if self._suspension.is_asked:
+            self._stand_aside()
         if self._is_over or self._clock.monotonic() - self._drawn_at < BETWEEN_DRAWS_S:
             return
         self._draw()
@@ -102,9 +108,18 @@ class Live:
                 self._is_over = True
                 self._draw()
         finally:
+            self._suspension.close()
             self._region.close()
 
+    def _stand_aside(self) -> None:
+        self._region.leave()
+        self._suspension.stop()
+        self._region.enter()
+        self._drawn_at = float("-inf")
+
     def _draw(self) -> None:
+        if self._suspension.came_back():
+            self._region.enter()
         self._drawn_at = self._clock.monotonic()
         self._beat += 1
         size = self._size()

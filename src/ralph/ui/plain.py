@@ -8,14 +8,16 @@ from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.ports.clock import Clock
 from ralph.ui.account import account
-from ralph.ui.activity import limit_words
 from ralph.ui.board import Board
 from ralph.ui.outlet import Outlet
+from ralph.ui.saying import denied_words, limit_words, retry_words, trouble_words
 from ralph.ui.story import sentence, tell
 from ralph.ui.wording import first_line, moment, time_of_day
 
 PER_SECOND: Final = 5
 """So many lines of an agent's doings; a flood of them is counted instead."""
+MOST_PER_SECOND: Final = 20
+"""The same for what a person must not miss."""
 
 
 class Plain:
@@ -37,31 +39,38 @@ class Plain:
         self._speak_of(recorded.event)
         told = tell(recorded.event, self._board)
         if told is not None:
-            self._line(moment(recorded.time), told.task_id, sentence(told))
+            advice = f" ({told.advice})" if told.advice else ""
+            self._line(moment(recorded.time), told.task_id, sentence(told) + advice)
         if isinstance(recorded.event, events.RunEnded):
             lines = account(recorded.event, self._board)
             self._out.write("".join(f"{line.text}\n" for line in lines))
 
-    def said(self, task: TaskId, event: said.AgentEvent) -> None:
+    def said(self, task: TaskId, event: said.AgentEvent) -> None:  # noqa: C901 - one table
         """Tools, troubles and the last word; the rest is in the session's log."""
         match event:
             case said.ToolUse(name=name, summary=summary):
                 self._chat(task, name, summary)
             case said.Text(text=text, partial=False):
                 self._speaker, self._last_text = task, text[:4000]
-            case said.Denied(name=name, summary=summary):
-                self._chat(task, "not permitted", f"{name} {summary}")
-            case said.Trouble(message=message):
-                self._chat(task, "trouble", message)
-            case said.Retry(message=message):
-                self._chat(task, "tries again", message)
-            case said.Limit(status=status, window=window):
+            case said.ToolResult(error=True, text=text):
+                self._chat(task, "error", text)
+            case said.Denied():
+                self._chat(task, "not permitted", denied_words(event), MOST_PER_SECOND)
+            case said.Trouble():
+                self._chat(task, "trouble", trouble_words(event), MOST_PER_SECOND)
+            case said.Retry():
+                self._chat(task, "", retry_words(event))
+            case said.Limit(status=status):
                 if status is not said.LimitStatus.ALLOWED:
-                    self._chat(task, limit_words(status), window)
+                    words = limit_words(event, self._clock.now())
+                    self._chat(task, "", words, MOST_PER_SECOND)
+            case said.Started(model=model):
+                if model:
+                    self._chat(task, "works with", model)
             case said.Result(text=text, detail=detail, error=error):
                 self._last_text = ""
                 self._chat(task, "ends with an error" if error else "says", text or detail)
-            case said.Text() | said.Thinking() | said.ToolResult() | said.Started():
+            case said.Text() | said.Thinking() | said.ToolResult():
                 pass
             case said.Usage() | said.Unknown():
                 pass
@@ -89,13 +98,13 @@ class Plain:
             case _:
                 pass
 
-    def _chat(self, task: TaskId, name: str, text: str) -> None:
+    def _chat(self, task: TaskId, name: str, text: str, most: int = PER_SECOND) -> None:
         now = self._clock.monotonic()
         if now - self._window >= 1:
             if self._dropped:
                 self._own_up()
             self._window, self._shown = now, 0
-        if self._shown >= PER_SECOND:
+        if self._shown >= most:
             self._dropped += 1
             return
         self._shown += 1

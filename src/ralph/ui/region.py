@@ -34,7 +34,24 @@ class Region:
         self._out = out
         self._height = 0
         self._echo = _Echo(out.fd)
+        self._was_in_front = False
+        self._is_away = False
+        self.enter()
+
+    def enter(self) -> None:
+        """Begin below whatever others have written."""
+        self._height = 0
+        self._is_away = False
+        self._was_in_front = self._was_in_front or _is_in_front(self._out.fd) is True
         self._echo.off()
+
+    def leave(self) -> None:
+        """Take the region away and leave the terminal to others for a while."""
+        if self._height:
+            self._out.offer(self._over([], []))
+            self._height = 0
+        self._echo.restore()
+        self._out.offer(SHOW_CURSOR)
 
     def draw(self, stay: Sequence[str], rows: Sequence[str], *, afresh: bool = False) -> bool:
         """Print rows that stay, and the region below them; False if the terminal is not reading.
@@ -44,6 +61,15 @@ class Region:
         `afresh` empties the window first: when its width changes, some terminals fold what was
         drawn and some cut it, so that nobody knows where the region begins.
         """
+        self._look_around()
+        if not rows:
+            self._out.write(self._over(stay, rows, afresh=afresh))
+        elif self._is_away or not self._out.offer(self._over(stay, rows, afresh=afresh)):
+            return False
+        self._height = len(rows)
+        return True
+
+    def _over(self, stay: Sequence[str], rows: Sequence[str], *, afresh: bool = False) -> str:
         pieces = [BEGIN]
         if afresh:
             pieces.append(TOP)
@@ -52,12 +78,19 @@ class Region:
         pieces.extend(f"{row}{REST_OF_LINE}\r\n" for row in stay)
         pieces.append(f"{REST_OF_LINE}\r\n".join(rows))
         pieces.append(END)
-        if not rows:
-            self._out.write("".join(pieces))
-        elif not self._out.offer("".join(pieces)):
-            return False
-        self._height = len(rows)
-        return True
+        return "".join(pieces)
+
+    def _look_around(self) -> None:
+        """After `bg` the terminal is a shell's: what we would draw falls between its lines.
+
+        Whoever never was in front, such as a child of `timeout`, is watched all the same.
+        """
+        in_front = _is_in_front(self._out.fd)
+        if in_front is False:
+            if self._was_in_front:
+                self._is_away, self._height = True, 0
+        elif self._is_away:
+            self.enter()
 
     def close(self) -> None:
         """Leave the terminal as it was found."""
@@ -73,7 +106,7 @@ class _Echo:
         self._was_on = False
 
     def off(self) -> None:
-        self._was_on = self._set(on=False)
+        self._was_on = self._set(on=False) or self._was_on
 
     def restore(self) -> None:
         if self._was_on:
@@ -86,7 +119,7 @@ class _Echo:
         except ImportError:
             return False
         try:
-            if self._fd < 0 or os.tcgetpgrp(self._fd) != os.getpgrp():
+            if not _is_in_front(self._fd):
                 return False  # in the background a process is stopped for touching the terminal
             modes = termios.tcgetattr(self._fd)
             was_on = bool(modes[3] & termios.ECHO)
@@ -96,6 +129,14 @@ class _Echo:
         except (OSError, termios.error):
             return False
         return was_on
+
+
+def _is_in_front(fd: int) -> bool | None:
+    """Do we have the terminal? None where there is none, or nobody shares it."""
+    try:
+        return os.tcgetpgrp(fd) == os.getpgrp() if fd >= 0 else None
+    except OSError:
+        return None
 
 
 def terminal_size(fd: int) -> Size:

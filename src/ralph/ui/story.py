@@ -1,6 +1,8 @@
 """Events in words: what a person is told about each, on whatever screen."""
 
+from collections import Counter
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
@@ -11,8 +13,11 @@ from ralph.core.gates import Evidence
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
-from ralph.ui.board import TITLE_WIDTH, Board, Settled
-from ralph.ui.wording import day, dollars, first_line, many, moment, time_of_day
+from ralph.ui.board import TITLE_WIDTH, Board, Hold, Settled
+from ralph.ui.wording import clock, day, denials, dollars, first_line, many, time_of_day
+
+LONG_WAIT_S: Final = 60.0
+SAFE: Final = "Ctrl-C and `ralph stop` lose nothing; `ralph resume` goes on at once"
 
 
 class Tone(StrEnum):
@@ -38,6 +43,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     title: str = ""
     facts: tuple[str, ...] = ()
     why: str = ""
+    advice: str = ""
+    """What a person can do. The live view says it as long as it holds."""
 
 
 def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one table
@@ -49,13 +56,11 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             return Told(tone=Tone.WARNING, word="paused", why=first_line(reason))
         case events.RunResumed():
             return Told(tone=Tone.NOTE, word="resumed")
-        case events.RunWaiting(reason=reason, until=until):
-            facts = (f"until {time_of_day(moment(until))}",)
-            return Told(tone=Tone.WARNING, word="waiting", facts=facts, why=first_line(reason))
+        case events.RunWaiting():
+            return _waiting(board.hold)
         case events.AgentChosen(agent=agent, reason=reason, account=account):
             word = f"{one_line(agent, 60)} takes over"
-            paid = tuple(f"paid by {one_line(one, 80)}" for one in (account,) if one)
-            return Told(tone=Tone.NOTE, word=word, facts=paid, why=first_line(reason))
+            return Told(tone=Tone.NOTE, word=word, facts=(_paid(account),), why=first_line(reason))
         case events.BaselineTaken(red=red, green=green):
             return _baseline(red, green)
         case events.Warned(message=message, task_id=task_id):
@@ -140,10 +145,31 @@ def _run_started(event: events.RunStarted, board: Board) -> Told:
     if event.gates:
         facts.append(f"gates {one_line(', '.join(event.gates), 120)}")
     return Told(
-        tone=Tone.DETAIL,
+        # Who pays is worth knowing before it is spent.
+        tone=Tone.NOTE if event.account else Tone.DETAIL,
         word=f"run {one_line(event.run_id, 40)} started",
         title=one_line(event.target, 120),
-        facts=(day(board.started), *facts),
+        facts=(day(board.started), *facts, _paid(event.account)),
+    )
+
+
+def _paid(account: str) -> str:
+    return f"paid by {one_line(account, 80)}" if account else ""
+
+
+def _waiting(hold: Hold | None) -> Told | None:
+    if hold is None or hold.until is None:
+        return None
+    took = hold.until - hold.since if hold.since is not None else 0.0
+    is_long = took >= LONG_WAIT_S
+    when = clock(hold.until, hold.since) if is_long else time_of_day(hold.until)
+    return Told(
+        # The live view counts a short one down by itself.
+        tone=Tone.WARNING if is_long else Tone.DETAIL,
+        word="waiting",
+        facts=(f"goes on at {when}, in {spoken(took)}",),
+        why=hold.reason,
+        advice=SAFE if is_long else "",
     )
 
 
@@ -214,6 +240,8 @@ def _session_ended(event: events.SessionEnded) -> Told:
         facts.append(many(len(event.commits), "commit"))
     if event.files:
         facts.append(many(len(event.files), "file"))
+    if event.denied:
+        facts.append(f"not permitted: {denials(Counter(event.denied))}")
     if event.swept:
         facts.append(f"{many(event.swept, 'process')} left behind and ended")
     ended = one_line(event.ended, 40).replace("_", " ")

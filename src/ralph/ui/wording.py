@@ -1,6 +1,7 @@
 """How screens say money, moments and numbers, so that all of them say it alike."""
 
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from ralph.core.safe_text import one_line
@@ -22,6 +23,32 @@ def time_of_day(at: float | None) -> str:
     return "--:--:--" if at is None else time.strftime("%H:%M:%S", time.localtime(at))
 
 
+def clock(at: float | None, now: float | None = None) -> str:
+    """`14:05` today, `Fri 14:05` in the days around it, else with its date; in the person's own
+    time zone. Empty where nobody knows, or where the number is no moment at all."""
+    try:
+        then = time.localtime(at) if at is not None else None
+    except (ValueError, OverflowError, OSError):
+        then = None
+    if at is None or then is None or then.tm_year > 9999:
+        return ""
+    if now is None or abs(at - now) > 6 * 86400:
+        return time.strftime("%Y-%m-%d %H:%M", then)
+    today = time.localtime(now)
+    is_today = (then.tm_year, then.tm_yday) == (today.tm_year, today.tm_yday)
+    return time.strftime("%H:%M" if is_today else "%a %H:%M", then)
+
+
+def countdown(left_s: float) -> str:
+    """`23:10`, `1:23:10`, `2d 1:23:10`"""
+    left = max(0, int(left_s))
+    days, left = divmod(left, 86400)
+    hours, left = divmod(left, 3600)
+    minutes = f"{left // 60:02}:{left % 60:02}" if hours or days else f"{left // 60}:{left % 60:02}"
+    hours_too = f"{hours}:{minutes}" if hours or days else minutes
+    return f"{days}d {hours_too}" if days else hours_too
+
+
 def day(at: float | None) -> str:
     """`2026-07-30`, in the person's own time zone."""
     return "" if at is None else time.strftime("%Y-%m-%d", time.localtime(at))
@@ -39,8 +66,27 @@ def first_line(text: str | None) -> str:
     return one_line(lines[0], REASON_WIDTH) if lines else ""
 
 
+def denials(tools: Mapping[str, int]) -> str:
+    """`Bash (2), Write`: tool calls that were not permitted."""
+    names = [
+        f"{one_line(name, 40)} ({count})" if count > 1 else one_line(name, 40)
+        for name, count in tools.items()
+    ]
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
 def dollars(cost_usd: float | None) -> str:
     """Cost that nobody reported is unknown, never $0."""
     if cost_usd is None:
         return "cost unknown"
     return "under $0.01" if 0 < cost_usd < 0.01 else f"${cost_usd:.2f}"
+
+
+def excerpt(lines: list[str], most: int) -> list[str]:
+    """At most so many lines: the first, and as many of the last as fit."""
+    if len(lines) <= most:
+        return lines
+    if most < 3:
+        return lines[:most]
+    return [lines[0], f"… {len(lines) - most + 1} more lines", *lines[2 - most :]]

@@ -172,4 +172,5 @@ def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:
         # Names may hold anything, also bytes that no JSON can carry.
         files=tuple(one_line(path, 300) for path in files[:200]),
         swept=swept,
+        denied=tuple(one_line(name, 60) for name in ending.denied),
     )
