@@ -81,10 +81,13 @@ class Digest(msgspec.Struct, kw_only=True):
                 self.model = model or self.model
             case Text(text=text, partial=False):
                 self.tail = (self.tail + text)[-FINAL_MESSAGE_BYTES:]
+                self.trouble = None
             case ToolUse(call=call):
                 self.tool_uses += 1
-                # An agent that never reports results must not fill the memory.
-                if len(self.open_calls) < MOST_OPEN_CALLS:
+                self.trouble = None
+                # A call without a name cannot be closed again, and an agent that never reports
+                # results must not fill the memory.
+                if call and len(self.open_calls) < MOST_OPEN_CALLS:
                     self.open_calls.add(call)
             case ToolResult(call=call, error=error):
                 self.tool_errors += error

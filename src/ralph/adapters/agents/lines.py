@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from types import UnionType
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Any, Final, Generic, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
@@ -26,33 +26,35 @@ ESCAPE: Final = re.compile(
 """One escape of a JSON text. The group is half a surrogate pair: what is left of an emoji when a
 program cuts a text in the middle of it."""
 
+Kind = TypeVar("Kind", bound=Struct)
+
 _decode = msgspec.json.decode
 
 
-class Lines:
+class Lines(Generic[Kind]):
     """Reads lines of several kinds, told apart by the tag of their struct.
 
     The fields of a kind are what is wanted of it, and all have defaults. Whatever else a line
     holds is skipped; a field of the wrong type counts as missing.
     """
 
-    def __init__(self, *kinds: type[Struct]) -> None:
+    def __init__(self, *kinds: type[Kind]) -> None:
         # Of the whole block in one call: nothing is done for each line but what it costs in C.
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Union[kinds])  # noqa: UP007
         self._kinds = kinds
 
-    def read(self, block: bytes) -> Sequence[Struct]:
+    def read(self, block: bytes) -> Sequence[Kind | Unknown]:
         """What each line is; `Unknown` where it is none of the kinds. Never raises."""
         try:
-            lines: list[Struct] = self._decoder.decode_lines(block)
+            lines: list[Kind | Unknown] = self._decoder.decode_lines(block)
         except UNREADABLE:
             lines = [self._read(line) for line in block.splitlines() if line.strip()]
         return lines
 
-    def _read(self, line: bytes) -> Struct:
+    def _read(self, line: bytes) -> Kind | Unknown:
         for text in (line, _mended(line)):
             try:
-                found: Struct = self._decoder.decode(text)
+                found: Kind = self._decoder.decode(text)
                 return found
             except UNREADABLE:
                 pass
@@ -64,13 +66,21 @@ class Lines:
         return Unknown(line=text[: 4 * UNKNOWN_CHARS].decode("utf-8", "replace")[:UNKNOWN_CHARS])
 
 
+def salvage(data: bytes, kind: type[Kind]) -> Kind:
+    """A struct from a JSON text, with defaults for what is missing or wrong. Never raises."""
+    try:
+        return _salvaged(data, kind)
+    except UNREADABLE:
+        return kind()
+
+
 def _mended(line: bytes) -> bytes:
     text = NOISE.sub(b"", line).strip()
     text = ESCAPE.sub(lambda found: b"\\ufffd" if found[1] else found[0], text)
     return text.decode("utf-8", "replace").encode()
 
 
-def _salvaged(data: bytes | Raw, kind: type[Struct]) -> Struct:
+def _salvaged(data: bytes | Raw, kind: type[Kind]) -> Kind:
     """The struct without the fields that are not what they should be."""
     there = _decode(data, type=dict[str, Raw])
     config = kind.__struct_config__

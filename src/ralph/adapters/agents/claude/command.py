@@ -1,0 +1,89 @@
+"""How to start Claude Code."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ralph.ports.agent import Brief, Launch, Terms, with_rules
+
+ALLOWED: Final = (
+    *("Bash", "Edit", "Write", "Read", "Glob", "Grep"),
+    *("NotebookEdit", "Task", "TodoWrite", "WebFetch", "WebSearch"),
+)
+"""What a session without a sandbox may do unasked; all else is denied."""
+
+RETRIES: Final = 5
+"""About a quarter of a minute, so that a hiccup does not cost a session. Ralph itself waits longer;
+left alone, the program goes on for minutes, even without a login."""
+
+ARGUMENT_LIMIT: Final = 100 * 1024
+"""Linux takes no argument of 128 KiB or more."""
+
+
+def headless(brief: Brief) -> Launch:
+    """A session that works alone: the prompt on stdin, one JSON line for each event."""
+    return Launch(
+        argv=(
+            *("claude", "-p", "--output-format", "stream-json", "--verbose"),
+            *("--include-partial-messages", "--no-session-persistence"),
+            *_common(brief),
+            *_limits(brief.terms),
+            *_permissions(brief.terms, alone=True),
+        ),
+        stdin=_prompt(brief).encode(),
+        env=_variables(brief.terms),
+    )
+
+
+def interactive(brief: Brief) -> Launch:
+    """A session with a person, who is asked for permission."""
+    prompt = _prompt(brief)
+    if len(prompt.encode()) > ARGUMENT_LIMIT:
+        prompt = f"Read the file {brief.path} and do what it says."
+    return Launch(
+        # Behind `--`, or an option that takes several values would take the prompt as well.
+        argv=("claude", *_common(brief), *_permissions(brief.terms, alone=False), "--", prompt),
+        env=_variables(brief.terms),
+    )
+
+
+def _prompt(brief: Brief) -> str:
+    return brief.text if brief.rules_path else with_rules(brief)
+
+
+def _common(brief: Brief) -> Iterator[str]:
+    if brief.terms.model:
+        yield from ("--model", brief.terms.model)
+    if brief.rules_path:
+        yield from ("--append-system-prompt-file", brief.rules_path)
+    if brief.terms.denied_tools:
+        yield from ("--disallowedTools", *brief.terms.denied_tools)
+
+
+def _limits(terms: Terms) -> Iterator[str]:
+    if terms.max_turns:
+        yield from ("--max-turns", str(terms.max_turns))
+    if terms.budget_usd:
+        yield from ("--max-budget-usd", f"{terms.budget_usd:.6f}")
+
+
+def _permissions(terms: Terms, *, alone: bool) -> Iterator[str]:
+    if terms.fenced and not terms.allowed_tools:
+        yield "--dangerously-skip-permissions"
+        return
+    if alone:
+        # Nobody is there to be asked. A file in the checkout could choose another mode.
+        yield from ("--permission-mode", "dontAsk")
+    if tools := terms.allowed_tools or (ALLOWED if alone else ()):
+        yield from ("--allowedTools", *tools)
+
+
+def _variables(terms: Terms) -> Mapping[str, str]:
+    variables = {
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": str(RETRIES),
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    if terms.fenced and terms.as_root:
+        # It refuses to work unasked as root, unless it is told of the sandbox by exactly this.
+        variables["IS_SANDBOX"] = "1"
+    return variables

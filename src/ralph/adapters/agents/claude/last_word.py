@@ -1,0 +1,68 @@
+"""The end of a session as Claude Code tells it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ralph.adapters.agents.claude import failures, shapes
+from ralph.adapters.agents.claude.summary import summary
+from ralph.core.agent_events import Denied, Result, Usage
+from ralph.core.safe_text import one_line
+
+DETAIL_CHARS: Final = 300
+MOST: Final = 2**53
+"""A number beyond this is no count."""
+DULL: Final = ("[ede_diagnostic]", "completed", "success")
+"""Tells people nothing."""
+
+
+def last_word(line: shapes.Result) -> Iterator[Denied | Result]:
+    """What was not permitted on the way, then the result."""
+    for denial in line.permission_denials:
+        yield Denied(name=denial.tool_name, summary=summary(denial.tool_input))
+    # Only what says in so many words that all is well is no error: `subtype` alone is "success"
+    # for a request that was refused, too.
+    failed = line.is_error is not False or line.subtype != "success"
+    yield Result(
+        text="" if failed else line.result,
+        error=failed,
+        detail=_detail(line) if failed else "",
+        failure=failures.of_result(line) if failed else None,
+        model=_model(line.used),
+        cost_usd=_amount(line.total_cost_usd),
+        turns=_count(line.num_turns),
+        duration_s=None if line.duration_ms is None else _amount(line.duration_ms / 1000),
+        usage=_usage(line.used),
+    )
+
+
+def _detail(line: shapes.Result) -> str:
+    said = (line.result, *line.errors, line.terminal_reason or "", line.subtype)
+    telling = (text for text in said if text and not text.startswith(DULL))
+    return one_line(next(telling, ""), DETAIL_CHARS)
+
+
+def _model(used: Mapping[str, shapes.Used]) -> str:
+    """The one that did most of the work: helpers run on others."""
+    return max(used, key=lambda name: (used[name].cost_usd, used[name].written), default="")
+
+
+def _usage(used: Mapping[str, shapes.Used]) -> Usage | None:
+    # Of all models together. The line's own `usage` is 0 after some failures, this is not.
+    if not used:
+        return None
+    each = used.values()
+    cached = sum(_count(one.from_cache) or 0 for one in each)
+    fresh = sum((_count(one.read) or 0) + (_count(one.into_cache) or 0) for one in each)
+    return Usage(
+        input_tokens=fresh + cached,
+        cached_tokens=cached,
+        output_tokens=sum(_count(one.written) or 0 for one in each),
+    )
+
+
+def _count(number: int | None) -> int | None:
+    return number if number is not None and 0 <= number <= MOST else None
+
+
+def _amount(number: float | None) -> float | None:
+    return number if number is not None and 0 <= number <= MOST else None
