@@ -35,6 +35,12 @@ if job == 0:
     os.tcsetpgrp(0, os.getpid())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
     os.execv(sys.argv[1], sys.argv[1:])
+def end(*_):
+    os.killpg(job, signal.SIGTERM)
+    os.killpg(job, signal.SIGCONT)
+    os.waitpid(job, 0)
+    os._exit(143)
+signal.signal(signal.SIGTERM, end)
 while True:
     status = os.waitpid(job, os.WUNTRACED)[1]
     os.tcsetpgrp(0, os.getpgrp())
