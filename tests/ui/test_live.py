@@ -271,9 +271,18 @@ def test_an_error_takes_at_most_five_lines() -> None:
 
     shown = screen.wait(1).look()
     rows = [row.split("│ ")[1] for row in shown.splitlines() if "│ " in row]
-    assert rows == ["line 0", "… 46 more lines", "line 47", "line 48", "line 49"]
-    red = [row for row in screen.stream.getvalue().split("\r\n") if "line 49" in row][-1]
-    assert "\x1b[31mline 49" in red
+    assert rows == ["✗ line 0", "  … 46 more lines", "  line 47", "  line 48", "  line 49"]
+    assert "\x1b[31m  line 49" in screen.stream.getvalue()
+
+
+def test_the_colours_of_a_tools_output_are_left_out_and_the_rest_of_it_is_harmless() -> None:
+    screen = Screen().play(the_start)
+    screen.play(lambda teller: teller.claims(TASK, "one"))
+    text = "\x1b[1;31mE\x1b[0m no\x1b\x1b[31m[2J\x1b]0;title\x07"
+    screen.sink.said(TASK, agent.ToolResult(text=text, error=True))
+    screen.wait(1)
+
+    assert rows_of(screen)[0] == "✗ E no␛[2J␛]0;title␇"
 
 
 def rows_of(screen: Screen) -> list[str]:
@@ -299,16 +308,16 @@ def test_what_the_agent_does_is_shown_as_it_does_it() -> None:
     assert rows_of(screen)[-1] == "Bash  make … 1m 11s"
     assert say(agent.ToolResult(call="1", text="fine"))[-1] == "Bash  make"
     assert say(agent.Denied(name="Bash", summary="rm x"))[-1] == "not permitted  Bash rm x"
-    assert say(agent.Trouble(message="API Error: 529"))[-1] == "API Error: 529"
-    assert say(agent.Retry(message="529", attempt=3))[-1] == "tries again (try 3): 529"
+    assert say(agent.Trouble(message="API Error: 529"))[-1] == "✗ API Error: 529"
+    assert say(agent.Retry(message="529", attempt=3))[-1] == "! tries again (try 3): 529"
     assert len(rows_of(screen)) == 6
     drawn = screen.stream.getvalue()
     assert "\x1b[2;3mWhere is it?" in drawn
     assert "\x1b[0m I look." in drawn
     assert "\x1b[36mBash\x1b[0m\x1b[2m  make" in drawn
     assert "\x1b[1;31mnot permitted" in drawn
-    assert "\x1b[31mAPI Error: 529" in drawn
-    assert "\x1b[33mtries again" in drawn
+    assert "\x1b[31m✗ API Error: 529" in drawn
+    assert "\x1b[33m! tries again" in drawn
 
 
 def test_a_long_silence_is_told_unless_a_tool_is_at_work() -> None:

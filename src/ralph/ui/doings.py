@@ -8,7 +8,7 @@ from rich.text import Text
 from ralph.core.duration import spoken
 from ralph.core.safe_text import block, one_line
 from ralph.ui.activity import Activity, Doing, Kind
-from ralph.ui.wording import excerpt
+from ralph.ui.wording import excerpt, uncoloured
 
 ROWS_OF: Final = {
     Kind.TOOL: 1,
@@ -48,14 +48,16 @@ def _rows(doing: Doing, width: int, lines: int, now: float) -> list[Text]:
         case Kind.TOOL:
             return [_tool(doing, width, now)]
         case Kind.NOTE | Kind.RETRY:
-            return [_cut(Text(one_line(doing.text, width), style=style), width)]
+            return [_cut(Text(f"! {one_line(doing.text, width)}", style=style), width)]
         case Kind.DENIED:
             words = Text.assemble(
                 ("not permitted", "bold red"), "  ", (one_line(doing.text), style)
             )
             return [_cut(words, width)]
         case Kind.ERROR:
-            return _styled(excerpt(folded(doing.text, width), lines), style)
+            rows = excerpt(folded(uncoloured(doing.text), width - 2), lines)
+            # A mark, since not every terminal has a red.
+            return _styled([f"{'  ' if n else '✗ '}{row}" for n, row in enumerate(rows)], style)
         case Kind.TEXT | Kind.THINKING:
             return _styled(folded(doing.text[-lines * width :], width)[-lines:], style)
 

@@ -48,10 +48,13 @@ class Plain:
     def said(self, task: TaskId, event: said.AgentEvent) -> None:  # noqa: C901 - one table
         """Tools, troubles and the last word; the rest is in the session's log."""
         match event:
-            case said.ToolUse(name=name, summary=summary):
-                self._chat(task, name, summary)
             case said.Text(text=text, partial=False):
                 self._speaker, self._last_text = task, text[:4000]
+            # Early in the table, since there are so many of them.
+            case said.Text() | said.Thinking():
+                pass
+            case said.ToolUse(name=name, summary=summary):
+                self._chat(task, name, summary)
             case said.ToolResult(error=True, text=text):
                 self._chat(task, "error", text)
             case said.Denied():
@@ -70,9 +73,7 @@ class Plain:
             case said.Result(text=text, detail=detail, error=error):
                 self._last_text = ""
                 self._chat(task, "ends with an error" if error else "says", text or detail)
-            case said.Text() | said.Thinking() | said.ToolResult():
-                pass
-            case said.Usage() | said.Unknown():
+            case said.ToolResult() | said.Usage() | said.Unknown():
                 pass
 
     def tick(self) -> None:

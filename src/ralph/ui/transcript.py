@@ -7,7 +7,7 @@ from ralph.core import agent_events as said
 from ralph.core.safe_text import block, one_line
 from ralph.ui.activity import ends_of
 from ralph.ui.saying import denied_words, limit_words, result_facts, retry_words, trouble_words
-from ralph.ui.wording import excerpt
+from ralph.ui.wording import excerpt, uncoloured
 
 ERROR_LINES: Final = 5
 MOST_CHARS: Final = 100_000
@@ -87,7 +87,7 @@ class Transcript:
                 yield from _error(text, ERROR)
             case said.ToolResult(text=text):
                 if text.strip():
-                    yield Line(ANSWER, one_line(_first(text), SUMMARY_WIDTH))
+                    yield Line(ANSWER, one_line(uncoloured(_first(text)), SUMMARY_WIDTH))
             case said.Denied():
                 yield Line(TROUBLE, f"not permitted: {denied_words(event)}")
             case said.Trouble():
@@ -131,7 +131,7 @@ def _paragraph(text: str, tone: Tone) -> Iterator[Line]:
 
 
 def _error(text: str, tone: Tone) -> Iterator[Line]:
-    lines = [line for line in _split(ends_of(text)) if line]
+    lines = [line for line in _split(ends_of(uncoloured(text))) if line]
     for line in excerpt(lines, ERROR_LINES):
         yield Line(tone, line if len(line) <= SUMMARY_WIDTH else one_line(line, SUMMARY_WIDTH))
 

@@ -1,12 +1,16 @@
 """How screens say money, moments and numbers, so that all of them say it alike."""
 
+import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Final
 
 from ralph.core.safe_text import one_line
 
-REASON_WIDTH = 200
+REASON_WIDTH: Final = 200
+SGR: Final = re.compile("\x1b\\[[0-9;:]*m")
+"""The sequences that colour text."""
 
 
 def moment(text: str) -> float | None:
@@ -81,6 +85,11 @@ def dollars(cost_usd: float | None) -> str:
     if cost_usd is None:
         return "cost unknown"
     return "under $0.01" if 0 < cost_usd < 0.01 else f"${cost_usd:.2f}"
+
+
+def uncoloured(text: str) -> str:
+    """A program's output without its colours. Whatever else it would do to a terminal stays."""
+    return SGR.sub("", text) if "\x1b" in text else text
 
 
 def excerpt(lines: list[str], most: int) -> list[str]:
