@@ -123,6 +123,18 @@ def test_calls_that_are_never_answered_do_not_fill_the_memory() -> None:
     assert digest.tool_uses == many
 
 
+def test_a_call_without_a_name_is_not_waited_for() -> None:
+    assert not digest_of(ToolUse(name="Bash")).open_calls
+
+
+@pytest.mark.parametrize("event", [Text(text="on"), ToolUse(name="Bash", call="c")])
+def test_an_agent_that_goes_on_has_got_over_its_trouble(event: AgentEvent) -> None:
+    trouble = Trouble(message="no", failure=Ended.OVERLOADED)
+    assert digest_of(event, trouble).trouble == trouble
+    assert digest_of(trouble, event).trouble is None
+    assert digest_of(trouble, Text(text="o", partial=True)).trouble == trouble
+
+
 def test_the_first_result_is_the_sessions() -> None:
     digest = digest_of(Result(text="mine"), Result(text="a child's"))
     assert digest.result == Result(text="mine")

@@ -77,9 +77,11 @@ class Digest(msgspec.Struct, kw_only=True):
     def take(self, event: AgentEvent) -> None:  # noqa: C901 - one table
         """Fold one event in."""
         match event:
+            case Text(partial=True) | Thinking():
+                pass  # first, since there are so many of them
             case Started(model=model):
                 self.model = model or self.model
-            case Text(text=text, partial=False):
+            case Text(text=text):
                 self.tail = (self.tail + text)[-FINAL_MESSAGE_BYTES:]
                 self.trouble = None
             case ToolUse(call=call):
@@ -104,7 +106,7 @@ class Digest(msgspec.Struct, kw_only=True):
             case Result():
                 # The first result is the session's; what follows comes from its children.
                 self.result = self.result or event
-            case Text() | Thinking() | Retry() | Unknown():
+            case Retry() | Unknown():
                 pass
 
 
