@@ -161,7 +161,7 @@ def a_probe(project: "Project | None") -> "Iterator[Probe]":
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.executor.processes import Processes
     from ralph.adapters.executor.signals import Signals
-    from ralph.ports.agent import Terms
+    from ralph.core.models import Preferences
     from ralph.workflows.probe import Probe
 
     clock = SystemClock()
@@ -176,7 +176,8 @@ def a_probe(project: "Project | None") -> "Iterator[Probe]":
                 homes=SessionHomes(folder, os.environ),
                 env=session_variables(project),
                 folder=checkout,
-                terms=Terms(as_root=os.geteuid() == 0),
+                as_root=os.geteuid() == 0,
+                models=preferences(project) if project is not None else Preferences(),
                 interrupted=lambda: signals.interrupted,
             )
         finally:

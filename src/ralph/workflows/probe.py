@@ -11,10 +11,11 @@ import msgspec
 from ralph.core.capability import Capability
 from ralph.core.ending import Digest, Exit, Stop
 from ralph.core.ids import RunId, TaskId
+from ralph.core.models import Preferences, Tier, name_for
 from ralph.core.moment import iso
 from ralph.core.safe_text import one_line
 from ralph.core.sigils import read_sigils
-from ralph.ports.agent import Agent, Brief, Terms, with_rules
+from ralph.ports.agent import Agent, Brief, Terms, Traits, with_rules
 from ralph.ports.clock import Clock
 from ralph.ports.executor import Command, Executor, Timeouts
 from ralph.ports.homes import Homes
@@ -70,7 +71,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     folder: str
     """Empty, and soon a repository."""
-    terms: Terms
+    as_root: bool
+    models: Preferences
     interrupted: Callable[[], object]
     """Has a person pressed Ctrl-C?"""
 
@@ -79,7 +81,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
         word = f"ralph-{token_hex(4)}"
         first = self._lay_out()
         ear = Ear(agent, self.interrupted)
-        exit_ = self._session(agent, ear, self._brief(PROMPT.replace("WORD", word)))
+        exit_ = self._session(agent, ear, self._brief(PROMPT.replace("WORD", word), agent.traits))
         ending = agent.ending(ear.digest, msgspec.structs.replace(exit_, ended_at=self.clock.now()))
         return Capability(
             agent=agent.traits.name,
@@ -105,7 +107,10 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
         self._git("commit", "-q", "--allow-empty", "-m", "Begin")
         return self._git("rev-parse", "HEAD")
 
-    def _brief(self, text: str) -> Brief:
+    def _brief(self, text: str, traits: Traits) -> Brief:
+        # A model that a person has fixed is the only one that is sure to be there.
+        wanted = self.models.model or Tier.HAIKU
+        model = name_for(wanted, self.models.tiers.get(traits.name, {}), traits.models)
         brief = Brief(
             task_id=TASK,
             title="A test of the connection",
@@ -114,7 +119,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
             text=text,
             path=os.path.join(self.folder, ".git", "prompt.md"),
             checkout=self.folder,
-            terms=self.terms,
+            terms=Terms(model=model, as_root=self.as_root),
         )
         with open(brief.path, "w", encoding="utf-8") as file:
             file.write(with_rules(brief))

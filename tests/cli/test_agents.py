@@ -1,0 +1,167 @@
+"""`ralph agents`: what is installed, who pays, and what a version was seen to do."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import RALPH
+
+STUB = """\
+#!/bin/sh
+# Does what the prompt of a probe asks for, and tells of it as the real program does.
+if [ "$1" = --version ]; then echo "{version} (Claude Code)"; exit 0; fi
+word=$(grep -o 'ralph-[0-9a-f]*' | head -n 1)
+{deed}
+echo '{{"type":"system","subtype":"init","model":"claude-tiny","tools":["Bash"]}}'
+echo '{{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.01,"num_turns":2,'\\
+'"result":"{says}"}}'
+exit {code}
+"""
+OBEYS = 'echo "$word" > probe.txt; git add -A; git commit -qm probe'
+CLAIM = "<task-done>t-000000</task-done>"
+
+
+class Machine:
+    """A machine with a home, git, and perhaps an agent."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home = root / "home"
+        self.bin = root / "bin"
+        for folder in (self.home, self.bin):
+            folder.mkdir()
+        for program in ("git", "sh", "grep", "head", "env"):
+            (self.bin / program).symlink_to(str(shutil.which(program)))
+
+    def install(
+        self, version: str = "2.1.0", deed: str = OBEYS, says: str = CLAIM, code: int = 0
+    ) -> None:
+        path = self.bin / "claude"
+        path.write_text(STUB.format(version=version, deed=deed, says=says, code=code))
+        path.chmod(0o755)
+
+    def log_in(self) -> None:
+        folder = self.home / ".claude"
+        folder.mkdir()
+        login = {"claudeAiOauth": {"accessToken": "hush", "subscriptionType": "max"}}
+        (folder / ".credentials.json").write_text(json.dumps(login))
+
+    def ralph(self, *args: str, code: int = 0, **env: str) -> str:
+        done = subprocess.run(
+            [RALPH, *args],
+            cwd=self.root,
+            env={"PATH": str(self.bin), "HOME": str(self.home), "LANG": "C.UTF-8", **env},
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
+    def listed(self, **env: str) -> dict[str, Any]:
+        found = json.loads(self.ralph("agents", "list", "--json", **env))
+        return next(one for one in found if one["name"] == "claude")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_without_any_agent_the_list_says_how_to_get_them(machine: Machine) -> None:
+    said = machine.ralph("agents", "list")
+    for name in ("claude", "codex", "droid"):
+        assert f"{name} is not installed: npm install" in said
+
+
+def test_an_agent_is_listed_with_its_version_and_who_pays(machine: Machine) -> None:
+    machine.install()
+    assert machine.listed()["account"]["logged_in"] is False
+    assert "claude is not logged in: " in machine.ralph("agents", "list")
+    machine.log_in()
+    found = machine.listed()
+    assert (found["version"], found["path"]) == ("2.1.0", str(machine.bin / "claude"))
+    assert (found["account"]["billed"], found["account"]["logged_in"]) == (False, True)
+    assert "subscription (max)" in found["account"]["name"]
+
+
+def test_a_key_that_sessions_do_not_get_pays_for_nothing(machine: Machine) -> None:
+    machine.install()
+    assert machine.listed(ANTHROPIC_API_KEY="hush")["account"]["logged_in"] is False
+    subprocess.run(["git", "init", "-q", str(machine.root)], check=True)
+    (machine.root / ".ralph.toml").write_text('[agent]\npass_env = ["ANTHROPIC_API_KEY"]\n')
+    found = machine.listed(ANTHROPIC_API_KEY="hush")
+    assert found["account"]["billed"] is True
+    assert "hush" not in json.dumps(found)
+
+
+def test_a_probe_records_what_the_version_does(machine: Machine) -> None:
+    machine.install()
+    said = machine.ralph("agents", "probe")
+    assert "claude 2.1.0: works" in said
+    record = machine.listed()["record"]
+    assert (record["ended"], record["exit_code"]) == ("finished", 0)
+    assert (record["reads_prompt"], record["claims"], record["commits"]) == (True, True, True)
+    assert record["events"] == {"result": 1, "started": 1}
+    assert (record["model"], record["cost_usd"]) == ("claude-tiny", 0.01)
+    assert sorted(os.listdir(machine.root)) == ["bin", "home"], "nothing is left where it was run"
+
+
+@pytest.mark.parametrize(
+    ("deed", "says", "what"),
+    [
+        (":", CLAIM, "reads_prompt"),
+        (OBEYS, "I am done", "claims"),
+        ('echo "$word" > probe.txt', CLAIM, "commits"),
+    ],
+)
+def test_a_probe_notices_what_does_not_work(
+    machine: Machine, deed: str, says: str, what: str
+) -> None:
+    machine.install(deed=deed, says=says)
+    # Ralph can commit for an agent that cannot.
+    machine.ralph("agents", "probe", "claude", code=0 if what == "commits" else 1)
+    record = machine.listed()["record"]
+    assert record[what] is False
+
+
+def test_a_probe_is_renewed_when_the_version_changes(machine: Machine) -> None:
+    machine.install("2.1.0")
+    machine.ralph("agents", "probe")
+    assert "nothing to probe" in machine.ralph("agents", "probe")
+    machine.install("2.2.0")
+    assert "2.1.0)" in machine.ralph("agents", "list")
+    assert "claude 2.2.0: works" in machine.ralph("agents", "probe")
+    assert machine.listed()["record"]["version"] == "2.2.0"
+    assert "claude 2.2.0: works" in machine.ralph("agents", "probe", "--again")
+
+
+def test_the_doctor_shows_the_record(machine: Machine) -> None:
+    machine.install("2.1.0")
+    machine.log_in()
+    subprocess.run(["git", "init", "-q", str(machine.root)], check=True)
+    machine.ralph("init")
+    assert "claude 2.1.0 was never probed" in machine.ralph("doctor")
+    machine.ralph("agents", "probe")
+    assert "claude works: probed" in machine.ralph("doctor")
+    machine.install("2.2.0")
+    assert "probed in version 2.1.0, now it is 2.2.0" in machine.ralph("doctor")
+
+
+@pytest.mark.parametrize("name", ["clod", "command"])
+def test_what_cannot_be_probed_is_said_in_one_line(machine: Machine, name: str) -> None:
+    said = machine.ralph("agents", "probe", name, code=69)
+    assert name in said
+    assert "hint: " in said
+
+
+def test_a_missing_agent_is_not_probed(machine: Machine) -> None:
+    assert "claude is not installed" in machine.ralph("agents", "probe", "claude", code=69)
+    assert "nothing to probe" in machine.ralph("agents", "probe")
