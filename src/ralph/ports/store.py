@@ -1,6 +1,6 @@
 """The graph and its history. Every method is one whole transaction.
 
-The store is four small promises; whoever needs only one should ask only for that.
+The store is five small promises; whoever needs only one should ask only for that.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
 from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
 from ralph.core.snapshot import Snapshot
+from ralph.core.spent import Spent
 from ralph.core.target import Target
 from ralph.core.task import Draft, Edit, Feature, Status, Task
 from ralph.core.transitions import Transition
@@ -396,6 +397,39 @@ class History(Protocol):
         ...
 
 
+class By(StrEnum):
+    """How costs are put together."""
+
+    RUN = "run"
+    TASK = "task"
+    AGENT = "agent"
+    MODEL = "model"
+    DAY = "day"
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """Which sessions a sum is about."""
+
+    run: RunId | None = None
+    task: TaskId | None = None
+    """With all below it; also one that is deleted."""
+    since: str | None = None
+    """Those that ended at this moment or later."""
+
+
+class Ledger(Protocol):
+    """What was spent, by sessions that have ended. It stays when a task is deleted."""
+
+    def spent(self, asked: Asked) -> Spent:
+        """The whole sum."""
+        ...
+
+    def costs(self, by: By, asked: Asked, limit: int = 0) -> list[tuple[str, Spent]]:
+        """Sums by run, task, agent, model (empty where nobody knows it) or day of the local time.
+        Runs and days come newest first, the others dearest first."""
+        ...
+
+
 class Journal(Protocol):
     """What happened."""
 
@@ -407,7 +441,7 @@ class Journal(Protocol):
     def last_seq(self) -> int: ...
 
 
-class Store(Graph, Claims, History, Journal, Protocol):
+class Store(Graph, Claims, History, Ledger, Journal, Protocol):
     """All of it."""
 
     def check(self) -> list[str]:

@@ -6,10 +6,11 @@ from ralph.ports.store import Store
 from ralph.testing.memory_claims import MemoryClaims
 from ralph.testing.memory_graph import MemoryGraph
 from ralph.testing.memory_history import MemoryHistory
+from ralph.testing.memory_ledger import MemoryLedger
 from ralph.testing.memory_state import State
 
 
-class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory):
+class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory, MemoryLedger):
     """`Store` on plain dicts. Slow and plain on purpose: readiness is computed, not kept."""
 
     def __init__(self, clock: Clock) -> None:
@@ -17,6 +18,7 @@ class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory):
         MemoryGraph.__init__(self, state)
         MemoryClaims.__init__(self, state)
         MemoryHistory.__init__(self, state, self)
+        MemoryLedger.__init__(self, state)
 
     def check(self) -> list[str]:
         told = replay(recorded.event for recorded in self._state.events)

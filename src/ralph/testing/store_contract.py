@@ -4,11 +4,18 @@ from ralph.testing.base_contract import BaseContract
 from ralph.testing.claims_contract import ClaimsContract
 from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
+from ralph.testing.ledger_contract import LedgerContract
 from ralph.testing.status_contract import StatusContract
 from ralph.testing.tried_contract import TriedContract
 
 
 class StoreContract(
-    GraphContract, StatusContract, ClaimsContract, BaseContract, HistoryContract, TriedContract
+    GraphContract,
+    StatusContract,
+    ClaimsContract,
+    BaseContract,
+    HistoryContract,
+    TriedContract,
+    LedgerContract,
 ):
     """Override the `store` fixture."""

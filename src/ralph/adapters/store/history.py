@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from ralph.adapters.store.database import Values
+from ralph.adapters.store.ledger import LedgerPart
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
-from ralph.adapters.store.ranking import RankingPart
 from ralph.adapters.store.rows import as_json, owner_of, row_of, run_of, session_of, tried_of
 from ralph.core.errors import Missing
 from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiven
@@ -18,7 +18,7 @@ from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
 SQL = Queries("history")
 
 
-class HistoryPart(RankingPart):
+class HistoryPart(LedgerPart):
     """`History` on the tables `runs`, `sessions`, `guidance` and `controls`."""
 
     # Runs
@@ -93,6 +93,7 @@ class HistoryPart(RankingPart):
         ended = replace(session, mark=Mark.ENDED, ended_at=session.ended_at or self.now())
         # A claim made over the socket, while the caller's copy grew old, is kept.
         self.db.execute(SQL.save_session, row_of(ended))
+        self.book(ended)
         self.emit(event, session.run_id)
 
     @whole

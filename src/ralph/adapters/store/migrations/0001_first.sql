@@ -148,6 +148,25 @@ CREATE INDEX sessions_task ON sessions (task_id);
 CREATE INDEX sessions_run ON sessions (run_id);
 CREATE INDEX sessions_limited ON sessions (agent, resets_at) WHERE resets_at IS NOT NULL;
 
+-- One narrow row for each session that has ended: sums over many of them must not read what a
+-- session said. In the order of runs, since the sum of one run is asked for most often.
+CREATE TABLE costs (
+    run_id        TEXT NOT NULL,
+    session_id    TEXT NOT NULL,
+    task_id       TEXT NOT NULL,
+    agent         TEXT NOT NULL,
+    model         TEXT NOT NULL, -- what it ran on, else what was asked for
+    ended_at      TEXT NOT NULL,
+    cost_usd      REAL, -- NULL: nobody knows
+    estimated     INTEGER NOT NULL, -- 1: worked out from a price table
+    input_tokens  INTEGER,
+    cached_tokens INTEGER,
+    output_tokens INTEGER,
+    PRIMARY KEY (run_id, session_id)
+) WITHOUT ROWID;
+
+CREATE INDEX costs_task ON costs (task_id);
+
 CREATE TABLE events (
     seq     INTEGER PRIMARY KEY, -- no AUTOINCREMENT: it costs a write, and no event is ever deleted
     time    TEXT NOT NULL,
