@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -88,7 +89,7 @@ class Running:
         self.store.start_session(session, claim, event)
         return session
 
-    def end(self, session: Session, claim: Claim) -> None:
+    def end(self, session: Session, claim: Claim, **ending: Any) -> None:
         """End the session; its work is rejected."""
         gates = (
             GateResult(name="test", passed=True, code=0),
@@ -98,7 +99,7 @@ class Running:
             session,
             ended_at=iso(NOON + 95),
             mark=Mark.ENDED,
-            ending=Ending(ended=Ended.FINISHED, detail="said it was done"),
+            ending=Ending(ended=Ended.FINISHED, detail="said it was done", **ending),
             commits=("0123456789abcdef0123",),
             duration_s=95.0,
         )
@@ -108,6 +109,11 @@ class Running:
         self.store.settle(
             claim, Rejected("gate lint fails"), message="gate lint fails", fail_fast=False
         )
+
+    def pay(self, cost_usd: float | None = None, **ending: Any) -> None:
+        """A whole session of the next task, which costs something."""
+        claim = self.claim()
+        self.end(self.start(claim), claim, cost_usd=cost_usd, **ending)
 
     def finish(self, outcome: Outcome = Outcome.FAILURE) -> None:
         """End the run."""

@@ -13,6 +13,7 @@ from ralph.core.agent_events import AgentEvent
 from ralph.core.gates import Evidence
 from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
 from ralph.core.outcome import EXIT_CODES, Outcome
+from ralph.core.spent import Spent
 from ralph.core.task import Status
 from ralph.ports.sink import Sink
 from ralph.ports.store import Counts
@@ -254,6 +255,7 @@ def the_end(teller: Teller, outcome: Outcome = Outcome.COMPLETE_WITH_FAILURES) -
             attempts=5,
             commits=2,
             duration_s=round(teller.at - START, 1),
+            spent=Spent(sessions=5, reported=3, unknown=2, reported_usd=0.91),
         )
     )
 

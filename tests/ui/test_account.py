@@ -3,6 +3,7 @@ import pytest
 from ralph.core.events import RunEnded
 from ralph.core.ids import RunId, TaskId
 from ralph.core.outcome import EXIT_CODES, Outcome
+from ralph.core.spent import one_session
 from ralph.core.task import Status
 from ralph.ui.account import LISTED, account, account_of
 from ralph.ui.board import Board, Settled, Wait
@@ -16,7 +17,7 @@ def an_end(outcome: Outcome = Outcome.COMPLETE, **fields: object) -> RunEnded:
 
 
 def a_failure(number: int = 1, **fields: object) -> Settled:
-    body = {"duration_s": 60.0, "cost_usd": 0.5, "reason": "gate test fails"} | fields
+    body = {"duration_s": 60.0, "spent": one_session(0.5), "reason": "gate test fails"} | fields
     task = TaskId(f"t-{number:06}")
     title = f"Task {number}"
     return Settled(task_id=task, title=title, status=Status.FAILED, attempts=4, **body)  # type: ignore
@@ -28,7 +29,7 @@ def text(*args: RunEnded, **fields: object) -> str:
 
 def test_a_complete_run_shows_its_figures_and_its_commits() -> None:
     assert (
-        text(an_end(cost_usd=4.123))
+        text(an_end(spent=one_session(4.123)))
         == """
 complete
   3 done · 0 failed · 4 attempts · 3 commits · 1h 04m · $4.12
@@ -38,7 +39,7 @@ complete
 
 
 def test_failed_tasks_are_named_with_their_reasons_and_the_way_out() -> None:
-    ended = an_end(Outcome.COMPLETE_WITH_FAILURES, failed=1, cost_usd=1.0)
+    ended = an_end(Outcome.COMPLETE_WITH_FAILURES, failed=1, spent=one_session(1.0))
     assert (
         text(ended, failed=[a_failure()])
         == """
@@ -92,10 +93,13 @@ def test_the_command_that_goes_on_is_the_one_that_began() -> None:
 
 
 def test_unknown_cost_is_said_and_what_is_known_of_it() -> None:
-    assert "cost unknown\n" in text(an_end())
-    assert "cost unknown, at least $0.40\n" in text(an_end(), known_usd=0.4)
+    known, guess, unknown = one_session(0.4), one_session(0.2, estimated=True), one_session(None)
+    assert "cost unknown\n" in text(an_end(spent=unknown + unknown))
+    told = text(an_end(spent=known + unknown + unknown))
+    assert "· $0.40 and 2 sessions of unknown cost\n" in told
+    assert "· ~$0.60\n" in text(an_end(spent=known + guess))
     assert "no cost\n" in text(an_end(attempts=0))
-    assert "under $0.01\n" in text(an_end(cost_usd=0.001))
+    assert "under $0.01\n" in text(an_end(spent=one_session(0.001)))
 
 
 def test_what_was_not_permitted_is_summed_up() -> None:
@@ -109,7 +113,7 @@ def test_what_was_not_permitted_is_summed_up() -> None:
 
 
 def test_who_paid_is_said_where_anything_was_spent() -> None:
-    shown = text(an_end(cost_usd=1.0), accounts=["a subscription", "an API key"])
+    shown = text(an_end(spent=one_session(1.0)), accounts=["a subscription", "an API key"])
     assert " · $1.00\n  paid by a subscription and an API key\n" in shown
     assert "paid by" not in text(an_end(attempts=0), accounts=["a subscription"])
 

@@ -74,21 +74,21 @@ def test_a_wrong_guess_about_the_past_never_counts_below_zero() -> None:
 def test_a_finished_task_knows_its_attempts_time_and_cost() -> None:
     good, hard, odd = told(the_start, a_good_task, a_hard_task, a_limit).finished
 
-    assert (good.status, good.attempts, good.cost_usd) == (Status.DONE, 1, 0.21)
+    assert (good.status, good.attempts, good.spent.total_usd) == (Status.DONE, 1, 0.21)
     assert good.duration_s is not None
     assert round(good.duration_s, 1) == 19.8
     assert (hard.status, hard.attempts) == (Status.FAILED, 2)
-    assert round(hard.cost_usd or 0, 2) == 0.7
+    assert round(hard.spent.total_usd or 0, 2) == 0.7
     assert hard.reason == "gate test fails (exit 1)"
-    assert odd.cost_usd is None
+    assert odd.spent.total_usd is None
 
 
 def test_cost_that_one_session_hides_is_unknown_as_a_whole() -> None:
     board = told(the_start, a_good_task)
-    assert board.spend.total_usd == 0.21
+    assert board.spent.total_usd == 0.21
     board = told(the_start, a_good_task, a_limit)
-    assert board.spend.total_usd is None
-    assert board.spend.known_usd == 0.21
+    assert board.spent.total_usd is None
+    assert board.spent.known_usd == 0.21
 
 
 def test_a_failed_task_that_is_retried_is_no_longer_counted_as_a_failure() -> None:

@@ -115,7 +115,7 @@ def test_the_view_at_the_end_is_what_stays_and_the_account() -> None:
 ✓ t-77aa10 Fix ␛[31mred␛[0m and ␇bell�2J �gnp                       2 attempts · 14s · cost unknown
 
 complete, with failed tasks
-  2 done · 1 failed · 5 attempts · 2 commits · 3m 27s · cost unknown, at least $0.91
+  2 done · 1 failed · 5 attempts · 2 commits · 3m 27s · $0.91 and 2 sessions of unknown cost
   paid by a Claude subscription (max) and an OpenAI API key
   ✗ t-9b1c22 Rank results by recency and by how often they were opened (2 attempts, 33s,
     $0.70): gate test fails (exit 1)

@@ -141,6 +141,23 @@ def test_a_terminal_without_unicode_gets_question_marks_and_no_crash() -> None:
             "t-000001 session ended: timed out "
             "(45m 00s, cost unknown, 2 processes left behind and ended)",
         ),
+        (
+            events.SessionEnded(
+                session_id="s",  # type: ignore[arg-type]
+                task_id=TASK,
+                ended="finished",
+                duration_s=60,
+                cost_usd=0.12,
+                estimated=True,
+            ),
+            "t-000001 session finished (1m 00s, ~$0.12)",
+        ),
+        (
+            events.ModelOverridden(
+                task_id=TASK, model="opus", planned="sonnet", strategy="cost-optimized"
+            ),
+            "t-000001 model opus: the last session asked for it, instead of sonnet",
+        ),
     ],
 )
 def test_single_events_in_words(utc: None, event: events.Event, line: str) -> None:

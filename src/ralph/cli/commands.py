@@ -33,6 +33,7 @@ COMMANDS = {
     "run": "ralph.cli.run",
     "status": "ralph.cli.status",
     "logs": "ralph.cli.logs",
+    "costs": "ralph.cli.costs",
     "pause": "ralph.cli.pause",
     "resume": "ralph.cli.resume",
     "stop": "ralph.cli.stop",

@@ -9,11 +9,13 @@ from ralph.cli.screen import Screen
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local, since
 from ralph.core.duration import spoken
+from ralph.core.ids import RunId
 from ralph.core.order import Schedule
 from ralph.core.safe_text import one_line
+from ralph.core.spent import Spent
 from ralph.core.target import Everything
 from ralph.core.task import Status, Task
-from ralph.ports.store import Counts, Filter, Run, Store
+from ralph.ports.store import Asked, Counts, Filter, Run, Store
 
 STUCK = 5
 
@@ -41,12 +43,14 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     failed: list[Task]
     blocked: list[Task]
     last_run: Run | None
+    spent: dict[RunId, Spent]
+    """What these runs have cost."""
 
     def lines(self, screen: Screen) -> list[str]:
         """As a person reads it."""
         return [
             _sum(self.counts, screen),
-            *_runs(self.runs, self.last_run),
+            *_runs(self.runs, self.last_run, self.spent),
             *_working(self.working, screen),
             *_tasks("next", self.ready, screen),
             *_tasks("failed", self.failed, screen, self.counts.failed),
@@ -72,6 +76,7 @@ def look(store: Store) -> State:
         failed=_some(store, Status.FAILED, STUCK),
         blocked=_some(store, Status.BLOCKED, STUCK),
         last_run=newest[0] if newest else None,
+        spent={run.id: store.spent(Asked(run=run.id)) for run in (*runs, *newest)},
     )
 
 
@@ -107,11 +112,11 @@ def _sum(counts: Counts, screen: Screen) -> str:
     return f"{counts.total} {'task' if counts.total == 1 else 'tasks'}: {', '.join(parts)}"
 
 
-def _runs(runs: list[Run], last: Run | None) -> list[str]:
+def _runs(runs: list[Run], last: Run | None, spent: dict[RunId, Spent]) -> list[str]:
     if runs:
         return [
             f"run {run.id} is at work on {one_line(run.target, 60)} with {one_line(run.agent, 40)}"
-            f" since {local(run.started_at)}"
+            f" since {local(run.started_at)}{_cost(spent[run.id])}"
             for run in runs
         ]
     if last is None:
@@ -119,7 +124,12 @@ def _runs(runs: list[Run], last: Run | None) -> list[str]:
     if last.outcome is None:
         return [f"run {last.id} died; `ralph run` goes on where it stopped"]
     reason = f": {one_line(last.reason, 120)}" if last.reason else ""
-    return [f"last run {last.id} ended {local(last.ended_at)}, {last.outcome.value}{reason}"]
+    cost = _cost(spent[last.id])
+    return [f"last run {last.id} ended {local(last.ended_at)}, {last.outcome.value}{reason}{cost}"]
+
+
+def _cost(spent: Spent) -> str:
+    return f" (cost {spent})" if spent.sessions else ""
 
 
 def _working(working: list[Working], screen: Screen) -> list[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 import msgspec
 
 from ralph.cli.screen import Screen
-from ralph.cli.task.sections import log_line
+from ralph.cli.task.sections import cost_of, log_line, model_of
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local
 from ralph.core.duration import spoken
@@ -14,8 +14,9 @@ from ralph.core.errors import Missing, NoSuchTask
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, TaskId
 from ralph.core.safe_text import one_line
+from ralph.core.spent import Spent
 from ralph.core.task import Task
-from ralph.ports.store import LogEntry, Run, Session, Store
+from ralph.ports.store import Asked, LogEntry, Run, Session, Store
 from ralph.ui.wording import denials
 
 SESSIONS = 100
@@ -28,6 +29,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     sessions: list[Session]
     task: Task | None = None
     run: Run | None = None
+    spent: Spent = Spent()
     entries: list[LogEntry] = []
 
     @property
@@ -53,6 +55,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     def lines(self, screen: Screen, root: str) -> list[str]:
         """As a person reads it."""
         lines = [screen.bold(self._heading())]
+        if self.spent.sessions > 1:
+            lines.append(f"cost {self.spent}")
         if not self.sessions and (self.task or self.run):
             lines.append("no session yet")
         for session in self.sessions:
@@ -95,12 +99,14 @@ def find_story(
         task=task,
         sessions=_chosen(store.sessions(task=task.id, limit=0 if attempt else SESSIONS), attempt),
         entries=store.logs(task.id, 20),
+        spent=store.spent(Asked(task=task.id)),
     )
 
 
 def _of_run(store: Store, run: Run, attempt: int | None) -> Story:
     sessions = store.sessions(run=run.id, limit=0 if attempt else SESSIONS)
-    return Story(run=run, sessions=_chosen(sessions, attempt))
+    spent = store.spent(Asked(run=run.id))
+    return Story(run=run, sessions=_chosen(sessions, attempt), spent=spent)
 
 
 def _chosen(sessions: list[Session], attempt: int | None) -> list[Session]:
@@ -117,10 +123,11 @@ def _session(session: Session, screen: Screen, root: str, *, with_task: bool) ->
     how = session.ending.ended.value.replace("_", " ") if session.ending else "at work"
     took = f" after {spoken(session.duration_s)}" if session.ended_at else ""
     task = f"{session.task_id}  " if with_task else ""
-    agent = " ".join(filter(None, (one_line(session.agent, 40), one_line(session.model, 60))))
+    paid = f"  {words}" if (words := cost_of(session)) else ""
+    agent = " ".join(filter(None, (one_line(session.agent, 40), model_of(session))))
     lines = [
         "",
-        f"{task}attempt {session.attempt}  {local(session.started_at)}  {agent}  {how}{took}",
+        f"{task}attempt {session.attempt}  {local(session.started_at)}  {agent}  {how}{took}{paid}",
     ]
     if session.ending and session.ending.detail:
         lines.append(f"  {one_line(session.ending.detail, 200)}")

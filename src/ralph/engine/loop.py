@@ -18,7 +18,7 @@ from ralph.engine.recovery import look_around, recover
 from ralph.engine.roster import choose
 from ralph.engine.steps.claim import claim
 from ralph.engine.unjudged import unjudged
-from ralph.ports.store import Claim, Run
+from ralph.ports.store import Asked, Claim, Run
 
 OVERLOADS_IN_A_ROW = 8
 
@@ -227,9 +227,9 @@ class Loop:
 
     def _account(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:
         kit = self.kit
-        sessions = kit.store.sessions(run=kit.settings.run_id)
-        costs = [one.ending.cost_usd for one in sessions if one.ending is not None]
-        known = [cost for cost in costs if cost is not None]
+        spent = kit.store.spent(Asked(run=kit.settings.run_id))
+        # One session of unknown cost makes the sum unknown: never show less than was spent.
+        total = spent.total_usd
         counts = kit.store.counts(kit.settings.target)
         return RunEnded(
             run_id=kit.settings.run_id,
@@ -238,9 +238,9 @@ class Loop:
             reason=reason,
             done=counts.done,
             failed=counts.failed,
-            attempts=len(sessions),
+            attempts=spent.sessions,
             commits=kit.commits,
             duration_s=round(self._elapsed(), 3),
-            # One session of unknown cost makes the sum unknown: never show less than was spent.
-            cost_usd=round(sum(known), 6) if known and len(known) == len(costs) else None,
+            cost_usd=None if total is None else round(total, 6),
+            spent=spent,
         )

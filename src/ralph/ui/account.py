@@ -10,7 +10,7 @@ from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.ui.board import Board, Settled, Wait
 from ralph.ui.story import Tone, effort_facts
-from ralph.ui.wording import denials, dollars, first_line, many
+from ralph.ui.wording import cost, denials, first_line, many
 
 LISTED: Final = 10
 
@@ -32,7 +32,6 @@ def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Li
         waits=board.waits() if ended.outcome is Outcome.BLOCKED else (),
         logs=board.logs,
         again=board.again,
-        known_usd=board.spend.known_usd,
         denied=board.denied,
         accounts=board.accounts,
     )
@@ -46,7 +45,6 @@ def account_of(
     waits: Sequence[Wait] = (),
     logs: str = ".ralph/runs",
     again: str = "ralph run",
-    known_usd: float = 0.0,
     denied: Mapping[str, int] = {},
     accounts: Sequence[str] = (),
 ) -> list[Line]:
@@ -55,7 +53,7 @@ def account_of(
     return [
         Line(Tone.DETAIL, ""),
         Line(tone, _headline(ended)),
-        Line(Tone.DETAIL, f"  {_figures(ended, known_usd)}"),
+        Line(Tone.DETAIL, f"  {_figures(ended)}"),
         *_paid(ended, accounts),
         *_tasks(done, ended.done, Tone.GOOD, "✓", "done"),
         *_tasks(failed, ended.failed, Tone.BAD, "✗", "failed"),
@@ -93,17 +91,15 @@ def _headline(ended: RunEnded) -> str:
     return f"{words}: {reason}" if reason else words
 
 
-def _figures(ended: RunEnded, known_usd: float) -> str:
+def _figures(ended: RunEnded) -> str:
     figures = [
         f"{ended.done} done",
         f"{ended.failed} failed",
         many(ended.attempts, "attempt"),
         many(ended.commits, "commit"),
         spoken(ended.duration_s),
-        dollars(ended.cost_usd) if ended.attempts else "no cost",
+        cost(ended.spent),
     ]
-    if ended.cost_usd is None and known_usd:
-        figures[-1] += f", at least {dollars(known_usd)}"
     return " · ".join(figures)
 
 

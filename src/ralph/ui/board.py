@@ -11,6 +11,7 @@ from ralph.core import events
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
+from ralph.core.spent import Spent, one_session
 from ralph.core.task import Status
 from ralph.ports.store import Counts, Word
 from ralph.ui.activity import Activity
@@ -32,27 +33,6 @@ class GateState(StrEnum):
     FAILED = "failed"
 
 
-class Spend(msgspec.Struct, kw_only=True):
-    """Cost so far. A session that reports none makes the sum a lower bound."""
-
-    known_usd: float = 0.0
-    known: int = 0
-    unknown: int = 0
-
-    def add(self, cost_usd: float | None) -> None:
-        """One more session."""
-        if cost_usd is None:
-            self.unknown += 1
-        else:
-            self.known += 1
-            self.known_usd += cost_usd
-
-    @property
-    def total_usd(self) -> float | None:
-        """None when any of it is unknown."""
-        return None if self.unknown or not self.known else self.known_usd
-
-
 class Current(msgspec.Struct, kw_only=True):
     """The task in hand."""
 
@@ -71,7 +51,7 @@ class Effort(msgspec.Struct, kw_only=True):
     """What a task has cost in this run, over all its attempts."""
 
     duration_s: float = 0.0
-    spend: Spend = msgspec.field(default_factory=Spend)
+    spent: Spent = Spent()
 
 
 class Settled(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +63,7 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     attempts: int
     duration_s: float | None = None
-    cost_usd: float | None = None
+    spent: Spent = Spent()
     reason: str = ""
 
 
@@ -128,7 +108,7 @@ class Board:
         self.warned = 0
         self.finished: deque[Settled] = deque(maxlen=KEPT_TASKS)
         self.failed: deque[Settled] = deque(maxlen=KEPT_TASKS)
-        self.spend = Spend()
+        self.spent = Spent()
         self.agent = ""
         """Who does the next session."""
         self.accounts: list[str] = []
@@ -289,8 +269,9 @@ class Board:
         self.current.log = event.log
 
     def _session_ended(self, event: events.SessionEnded) -> None:
-        self.spend.add(event.cost_usd)
-        self._effort(event.task_id).spend.add(event.cost_usd)
+        spent = one_session(event.cost_usd, estimated=event.estimated)
+        self.spent += spent
+        self._effort(event.task_id).spent += spent
         for name in (one_line(denied, 40) for denied in event.denied):
             if name in self.denied or len(self.denied) < KEPT_TASKS:
                 self.denied[name] += 1
@@ -322,7 +303,7 @@ class Board:
             status=event.status,
             attempts=event.attempt,
             duration_s=effort.duration_s if effort and is_ours else None,
-            cost_usd=effort.spend.total_usd if effort else None,
+            spent=effort.spent if effort else Spent(),
             reason=first_line(event.reason),
         )
         self._forget_failure(event.task_id)

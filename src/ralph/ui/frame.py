@@ -14,7 +14,7 @@ from ralph.ui.doings import doing_rows
 from ralph.ui.holding import ROWS, held_rows
 from ralph.ui.link import file_url, knows_links
 from ralph.ui.region import Size
-from ralph.ui.wording import dollars, many
+from ralph.ui.wording import cost, dollars, many
 
 SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WIDEST: Final = 112
@@ -114,12 +114,13 @@ def _clock(words: str) -> str:
 
 
 def _spend(board: Board) -> str:
-    spend = board.spend
-    if not spend.unknown and not spend.known:
+    spent = board.spent
+    if not spent.sessions:
         return ""
-    if spend.unknown and spend.known:
-        return f"at least {dollars(spend.known_usd)}"
-    return dollars(spend.total_usd)
+    if 0 < spent.unknown < spent.sessions:
+        # The account has room for the whole sentence; here it would push the clock away.
+        return f"at least {dollars(spent.known_usd, estimated=spent.estimated > 0)}"
+    return cost(spent)
 
 
 def _bar(board: Board, width: int) -> Text:

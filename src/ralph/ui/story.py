@@ -14,7 +14,7 @@ from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.ui.board import TITLE_WIDTH, Board, Hold, Settled
-from ralph.ui.wording import clock, day, denials, dollars, first_line, many, time_of_day
+from ralph.ui.wording import clock, cost, day, denials, dollars, first_line, many, time_of_day
 
 LONG_WAIT_S: Final = 60.0
 SAFE: Final = "Ctrl-C and `ralph stop` lose nothing; `ralph resume` goes on at once"
@@ -186,7 +186,9 @@ def effort_facts(settled: Settled) -> tuple[str, ...]:
     if settled.duration_s is None:
         return ()
     tries = (many(settled.attempts, "attempt"),) if settled.attempts > 1 else ()
-    return (*tries, spoken(settled.duration_s), dollars(settled.cost_usd))
+    # What was judged after a crash was paid for in another run.
+    paid = (cost(settled.spent),) if settled.spent.sessions else ()
+    return (*tries, spoken(settled.duration_s), *paid)
 
 
 def _settled(settled: Settled) -> Told:
@@ -235,7 +237,7 @@ def _session_started(event: events.SessionStarted) -> Told:
 
 
 def _session_ended(event: events.SessionEnded) -> Told:
-    facts = [spoken(event.duration_s), dollars(event.cost_usd)]
+    facts = [spoken(event.duration_s), dollars(event.cost_usd, estimated=event.estimated)]
     if event.commits:
         facts.append(many(len(event.commits), "commit"))
     if event.files:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+from ralph.core import spent
 from ralph.core.safe_text import one_line
 
 REASON_WIDTH: Final = 200
@@ -80,11 +81,16 @@ def denials(tools: Mapping[str, int]) -> str:
     return ", ".join(names[:5]) + more
 
 
-def dollars(cost_usd: float | None) -> str:
-    """Cost that nobody reported is unknown, never $0."""
-    if cost_usd is None:
-        return "cost unknown"
-    return "under $0.01" if 0 < cost_usd < 0.01 else f"${cost_usd:.2f}"
+def dollars(cost_usd: float | None, *, estimated: bool = False) -> str:
+    """`$0.12`, `~$0.12` for an estimate. Cost that nobody reported is unknown, never $0."""
+    return "cost unknown" if cost_usd is None else spent.dollars(cost_usd, estimated=estimated)
+
+
+def cost(sum_: spent.Spent) -> str:
+    """A sum among other facts."""
+    if not sum_.sessions:
+        return "no cost"
+    return "cost unknown" if sum_.unknown == sum_.sessions else str(sum_)
 
 
 def uncoloured(text: str) -> str:

@@ -7,6 +7,7 @@ from ralph.cli.task.telling import titled
 from ralph.cli.times import local
 from ralph.core.duration import spoken
 from ralph.core.safe_text import block, one_line
+from ralph.core.spent import Spent, dollars
 from ralph.core.task import Task
 from ralph.ports.store import LogEntry, Session
 
@@ -15,7 +16,9 @@ DESCRIPTION = 20_000
 """Longer descriptions are cut on the screen; `--json` has all of it."""
 
 
-def fields(task: Task, feature: str | None, parent: Task | None, screen: Screen) -> list[str]:
+def fields(
+    task: Task, feature: str | None, parent: Task | None, spent: Spent, screen: Screen
+) -> list[str]:
     """What is known about the task itself."""
     tries = f"attempt {task.attempt}, {task.retry_count} of {task.max_retries} retries used"
     known = {
@@ -25,6 +28,7 @@ def fields(task: Task, feature: str | None, parent: Task | None, screen: Screen)
         "feature": one_line(feature or ""),
         "priority": str(task.priority),
         "tries": f"{tries}, strikes {task.strikes}" if task.strikes else tries,
+        "cost": str(spent) if spent.sessions else "",
         "claimed by": one_line(task.claimed_by or ""),
         "verified": one_line(task.verification_status or ""),
         "change": "" if task.needs_change else "none needed",
@@ -73,8 +77,23 @@ def attempt_line(session: Session) -> str:
     took = f"  {spoken(session.duration_s)}" if session.ended_at else ""
     detail = session.ending.detail if session.ending else ""
     why = f"  {one_line(detail, 120)}" if detail else ""
-    agent = one_line(session.agent, 20)
-    return f"{session.attempt}  {local(session.started_at)}  {agent}  {how}{took}{why}"
+    agent = " ".join(filter(None, (one_line(session.agent, 20), model_of(session))))
+    paid = f"  {words}" if (words := cost_of(session)) else ""
+    return f"{session.attempt}  {local(session.started_at)}  {agent}  {how}{took}{paid}{why}"
+
+
+def model_of(session: Session) -> str:
+    """What it ran on, else what was asked for."""
+    return one_line((session.ending.model if session.ending else "") or session.model, 60)
+
+
+def cost_of(session: Session) -> str:
+    """What it has cost, once it has ended."""
+    ending = session.ending
+    if ending is None:
+        return ""
+    words = dollars(ending.cost_usd, estimated=ending.estimated)
+    return "cost unknown" if ending.cost_usd is None else words
 
 
 def log(screen: Screen, entries: Sequence[LogEntry]) -> list[str]:

@@ -23,6 +23,7 @@ def run(args: Namespace) -> int:
     from ralph.cli.screen import Screen
     from ralph.cli.task import sections
     from ralph.cli.task.telling import titled
+    from ralph.ports.store import Asked
 
     project = the_project()
     with the_store(project) as store:
@@ -30,6 +31,7 @@ def run(args: Namespace) -> int:
         blockers, dependents = store.blockers(task.id), store.dependents(task.id)
         children, sessions = store.children(task.id), store.sessions(task=task.id)
         entries = store.logs(task.id, 0 if args.json else LOG_LINES)
+        spent = store.spent(Asked(task=task.id))
         feature = store.feature(task.feature_id) if task.feature_id else None
         parent = store.find(task.parent_id) if task.parent_id else None
     if args.json:
@@ -41,6 +43,7 @@ def run(args: Namespace) -> int:
                 "feature": feature.name if feature else None,
                 "dependents": [dependent.id for dependent in dependents],
                 "children": [child.id for child in children],
+                "spent": spent,
                 "attempts": [session_object(one) for one in sessions],
                 "log": entries,
             }
@@ -49,7 +52,7 @@ def run(args: Namespace) -> int:
     screen = Screen(args, project)
     lines = [
         f"{screen.bold(task.id)}  {titled(task)}",
-        *sections.fields(task, feature.name if feature else None, parent, screen),
+        *sections.fields(task, feature.name if feature else None, parent, spent, screen),
         *sections.description(task, screen),
         *sections.related(screen, "waits for", blockers),
         *sections.related(screen, "holds up", dependents),
