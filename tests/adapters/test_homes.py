@@ -18,7 +18,7 @@ from ralph.ports.agent import Excerpt, Home
 HOME = Home(
     variable="AGENT_HOME",
     folder=".agent",
-    credentials=("auth.json",),
+    credentials=("auth.json", "auth.encrypted"),
     excerpts=(
         Excerpt(file="config.toml", keys=("provider",)),
         Excerpt(file="settings.json", keys=("models",)),
@@ -95,6 +95,17 @@ def test_a_login_that_is_not_whole_is_not_copied_back(place: Place, broken: str)
     (opened(homes) / "auth.json").write_text(broken)
     homes.shut()
     assert place.login() == LOGIN
+
+
+def test_a_refreshed_login_need_not_be_readable_to_be_copied_back(place: Place) -> None:
+    place.give("auth.encrypted", "3d:9f")
+    homes = place.homes()
+    (opened(homes) / "auth.encrypted").write_text("77:c0")
+    homes.shut()
+    assert (place.theirs / "auth.encrypted").read_text() == "77:c0"
+    (opened(homes) / "auth.encrypted").write_text("\n")
+    homes.shut()
+    assert (place.theirs / "auth.encrypted").read_text() == "77:c0"
 
 
 def test_a_login_that_a_session_deletes_stays(place: Place) -> None:

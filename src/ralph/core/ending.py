@@ -69,6 +69,9 @@ class Digest(msgspec.Struct, kw_only=True):
     usage: Usage | None = None
     tail: str = ""
     """The last 64 KiB of text."""
+    said: str = ""
+    """What was said last, if nothing was done after it: the final message of an agent whose result
+    does not repeat it."""
     open_calls: set[str] = msgspec.field(default_factory=set)
     tool_uses: int = 0
     tool_errors: int = 0
@@ -84,9 +87,13 @@ class Digest(msgspec.Struct, kw_only=True):
             case Text(text=text):
                 self.tail = (self.tail + text)[-FINAL_MESSAGE_BYTES:]
                 self.trouble = None
+                if self.result is None:
+                    self.said = text[-FINAL_MESSAGE_BYTES:]
             case ToolUse(call=call):
                 self.tool_uses += 1
                 self.trouble = None
+                if self.result is None:
+                    self.said = ""
                 # A call without a name cannot be closed again, and an agent that never reports
                 # results must not fill the memory.
                 if call and len(self.open_calls) < MOST_OPEN_CALLS:

@@ -8,8 +8,13 @@ ENCLOSING: Final = (
     "CLAUDECODE",
     "CLAUDE_CODE_*",
     "CLAUDE_AGENT_*",
+    "CODEX_CI",
     "CODEX_SANDBOX*",
+    "CODEX_SESSION_ID",
     "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID",
+    "FACTORY_DISABLE_SETTINGS_PERSISTENCE",
+    "FACTORY_EXEC_*",
     "RALPH_*",
     "GIT_*",
 )

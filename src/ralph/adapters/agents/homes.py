@@ -111,7 +111,7 @@ class SessionHomes:
 def _refreshed(ours: str, theirs: str) -> bytes | None:
     """The session's credentials, if they are whole, others, and newer than the person's."""
     data = _read(ours)
-    if data is None or data == _read(theirs) or not _is_json(data):
+    if data is None or data == _read(theirs) or not _is_whole(ours, data):
         return None
     try:
         newer = os.stat(ours).st_mtime_ns > os.stat(theirs).st_mtime_ns
@@ -120,7 +120,9 @@ def _refreshed(ours: str, theirs: str) -> bytes | None:
     return data if newer else None
 
 
-def _is_json(data: bytes) -> bool:
+def _is_whole(name: str, data: bytes) -> bool:
+    if not name.endswith(".json"):
+        return bool(data.strip())  # encrypted: only the agent could tell more
     try:
         return isinstance(json.loads(data), dict)
     except ValueError:

@@ -1,0 +1,133 @@
+"""Codex, started by `codex exec`."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from ralph.adapters.agents.codex import failures, stream
+from ralph.adapters.agents.codex.git_folders import git_folders
+from ralph.adapters.agents.codex.payer import KEY, LOGIN, PROVIDERS, payer
+from ralph.adapters.agents.opening import opening
+from ralph.adapters.agents.reset_time import reset_time
+from ralph.core.agent_events import AgentEvent
+from ralph.core.ended import Cost, Ended
+from ralph.core.ending import Digest, Ending, Exit, conclude
+from ralph.ports.agent import Account, Brief, Excerpt, Home, Launch, Setup, Traits, with_rules
+
+QUIET: Final = (
+    "features.plugins=false",
+    "features.apps=false",
+    "analytics.enabled=false",
+    "check_for_update_on_startup=false",
+)
+"""Nothing is asked of anybody but the model."""
+
+BOUNDED: Final = "features.unbounded_connection_retries=false"
+"""Without this it waits for a network for ever, and says so every few seconds, so that no idle
+timeout ends it. Ralph waits too, and people see for what."""
+
+NETWORK: Final = "sandbox_workspace_write.network_access=true"
+"""For packages, and for `ralph` itself: its socket counts as network."""
+
+VARIABLES: Final = "shell_environment_policy.ignore_default_excludes=true"
+"""Ralph has taken the secrets out already, and its own token must stay."""
+
+
+class Codex:
+    """In a sandbox of Ralph's, without any of its own; else in its own one."""
+
+    traits = Traits(
+        name="codex",
+        program="codex",
+        install_hint="npm install -g @openai/codex",
+        login_hint="codex login",
+        keys=(KEY, "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
+        home=Home(
+            variable="CODEX_HOME",
+            folder=".codex",
+            credentials=(LOGIN,),
+            excerpts=(
+                Excerpt(
+                    file=PROVIDERS,
+                    keys=(
+                        "model",
+                        "model_provider",
+                        "model_providers",
+                        "openai_base_url",
+                        "chatgpt_base_url",
+                        "oss_provider",
+                        "model_context_window",
+                        "model_max_output_tokens",
+                        "model_reasoning_effort",
+                        "service_tier",
+                        "cli_auth_credentials_store",
+                        "forced_login_method",
+                        "forced_chatgpt_workspace_id",
+                    ),
+                ),
+            ),
+        ),
+    )
+
+    def __init__(self, setup: Setup) -> None:
+        del setup  # it has no command line but its own
+
+    def command(self, brief: Brief) -> Launch:
+        """The prompt goes to stdin, which `-` stands for."""
+        return Launch(
+            argv=(
+                *("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral"),
+                *_fence(brief, ask=False),
+                *_model(brief),
+                *_set(*QUIET, BOUNDED, VARIABLES),
+                "-",
+            ),
+            stdin=with_rules(brief).encode(),
+        )
+
+    def converse(self, brief: Brief) -> Launch:
+        """Its own screen, with a person who may be asked."""
+        return Launch(
+            argv=("codex", *_fence(brief, ask=True), *_model(brief), *_set(*QUIET), opening(brief))
+        )
+
+    def read(self, block: bytes) -> Iterable[AgentEvent]:
+        """Line by line."""
+        return stream.read(block)
+
+    def ending(self, digest: Digest, exit_: Exit) -> Ending:
+        """Its last message is what it said last; its result does not repeat it."""
+        ending = conclude(digest, exit_, failures.of_stderr(exit_.stderr))
+        if ending.ended is Ended.FINISHED:
+            return replace(ending, message=digest.said)
+        if ending.cost is Cost.WAIT:
+            return replace(ending, resets_at=reset_time(ending.detail, exit_.ended_at))
+        return ending
+
+    def account(self, env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
+        """By the key, the provider, or the login."""
+        return payer(env, files)
+
+
+def _fence(brief: Brief, *, ask: bool) -> tuple[str, ...]:
+    if brief.terms.fenced:
+        return ("--dangerously-bypass-approvals-and-sandbox",)
+    roots = json.dumps(git_folders(brief.checkout))
+    return (
+        *("--sandbox", "workspace-write"),
+        *_set(
+            f'approval_policy="{"on-request" if ask else "never"}"',
+            f"sandbox_workspace_write.writable_roots={roots}",
+            NETWORK,
+        ),
+    )
+
+
+def _model(brief: Brief) -> tuple[str, ...]:
+    return ("--model", brief.terms.model) if brief.terms.model else ()
+
+
+def _set(*values: str) -> tuple[str, ...]:
+    return tuple(word for value in values for word in ("-c", value))

@@ -1,0 +1,1 @@
+"""Factory's Droid as an agent."""
