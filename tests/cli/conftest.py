@@ -90,9 +90,7 @@ def bare(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Cli:
     """A terminal in a git repository without Ralph."""
-    path = tmp_path / "a project"
-    (path / ".git").mkdir(parents=True)
-    return Cli(path, capsys, monkeypatch)
+    return Cli(in_git(tmp_path / "a project"), capsys, monkeypatch)
 
 
 @pytest.fixture
@@ -117,4 +115,5 @@ def assert_one_line(answer: Answer, *, hint: bool | None = None) -> None:
 def in_git(path: Path) -> Path:
     """Make a folder a repository, as far as commands look."""
     os.makedirs(path / ".git", exist_ok=True)
+    (path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     return path

@@ -98,6 +98,11 @@ def test_outside_a_repository_there_is_a_way_out(tmp_path: Path, bare: Cli) -> N
     assert list(bare.path.iterdir()) == []
 
 
+def test_an_empty_folder_of_that_name_is_no_repository(bare: Cli) -> None:
+    (bare.path / ".git" / "HEAD").unlink()
+    assert_one_line(bare("init", code=66), hint=True)
+
+
 def test_a_worktree_has_a_file_where_others_have_a_folder(tmp_path: Path, bare: Cli) -> None:
     bare.path = tmp_path / "worktree"
     bare.path.mkdir()

@@ -108,6 +108,27 @@ def test_in_a_linked_worktree_both_of_its_folders_are_writable(tmp_path: Path) -
     ] == [str(main / ".git/worktrees/linked"), str(main / ".git")]
 
 
+def test_an_empty_folder_is_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    set_to = settings(codex().command(a_checkout(tmp_path)).argv)
+    assert set_to["sandbox_workspace_write.writable_roots"] == []
+
+
+@pytest.mark.parametrize("fenced", [True, False])
+def test_a_checkout_among_temporary_files_gets_others(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fenced: bool,  # noqa: FBT001
+) -> None:
+    brief = a_checkout(tmp_path / "checkout", fenced=fenced)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    chosen = codex().command(brief).env.get("TMPDIR")
+    assert fenced == (chosen is None)
+    assert fenced or not tmp_path.is_relative_to(str(chosen))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "elsewhere"))
+    assert "TMPDIR" not in codex().command(brief).env
+
+
 @pytest.mark.parametrize("text", ["", "gitdir:", "gitdir: /nowhere/at/all"])
 def test_a_checkout_that_git_would_not_know_is_no_reason_to_fail(tmp_path: Path, text: str) -> None:
     (tmp_path / ".git").write_text(text)

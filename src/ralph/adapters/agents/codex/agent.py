@@ -1,14 +1,13 @@
 """Codex, started by `codex exec`."""
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
-from ralph.adapters.agents.codex import failures, stream
-from ralph.adapters.agents.codex.git_folders import git_folders
+from ralph.adapters.agents.codex import failures, sandbox, stream
 from ralph.adapters.agents.codex.payer import KEY, LOGIN, PROVIDERS, payer
+from ralph.adapters.agents.codex.sandbox import settings
 from ralph.adapters.agents.opening import opening
 from ralph.adapters.agents.reset_time import reset_time
 from ralph.core.agent_events import AgentEvent
@@ -27,9 +26,6 @@ QUIET: Final = (
 BOUNDED: Final = "features.unbounded_connection_retries=false"
 """Without this it waits for a network for ever, and says so every few seconds, so that no idle
 timeout ends it. Ralph waits too, and people see for what."""
-
-NETWORK: Final = "sandbox_workspace_write.network_access=true"
-"""For packages, and for `ralph` itself: its socket counts as network."""
 
 VARIABLES: Final = "shell_environment_policy.ignore_default_excludes=true"
 """Ralph has taken the secrets out already, and its own token must stay."""
@@ -79,18 +75,26 @@ class Codex:
         return Launch(
             argv=(
                 *("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral"),
-                *_fence(brief, ask=False),
+                *sandbox.flags(brief, ask=False),
                 *_model(brief),
-                *_set(*QUIET, BOUNDED, VARIABLES),
+                *settings(*QUIET, BOUNDED, VARIABLES),
                 "-",
             ),
             stdin=with_rules(brief).encode(),
+            env=sandbox.variables(brief),
         )
 
     def converse(self, brief: Brief) -> Launch:
         """Its own screen, with a person who may be asked."""
         return Launch(
-            argv=("codex", *_fence(brief, ask=True), *_model(brief), *_set(*QUIET), opening(brief))
+            argv=(
+                "codex",
+                *sandbox.flags(brief, ask=True),
+                *_model(brief),
+                *settings(*QUIET),
+                opening(brief),
+            ),
+            env=sandbox.variables(brief),
         )
 
     def read(self, block: bytes) -> Iterable[AgentEvent]:
@@ -111,23 +115,5 @@ class Codex:
         return payer(env, files)
 
 
-def _fence(brief: Brief, *, ask: bool) -> tuple[str, ...]:
-    if brief.terms.fenced:
-        return ("--dangerously-bypass-approvals-and-sandbox",)
-    roots = json.dumps(git_folders(brief.checkout))
-    return (
-        *("--sandbox", "workspace-write"),
-        *_set(
-            f'approval_policy="{"on-request" if ask else "never"}"',
-            f"sandbox_workspace_write.writable_roots={roots}",
-            NETWORK,
-        ),
-    )
-
-
 def _model(brief: Brief) -> tuple[str, ...]:
     return ("--model", brief.terms.model) if brief.terms.model else ()
-
-
-def _set(*values: str) -> tuple[str, ...]:
-    return tuple(word for value in values for word in ("-c", value))

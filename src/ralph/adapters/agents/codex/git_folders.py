@@ -23,11 +23,14 @@ def git_folders(checkout: str) -> tuple[str, ...]:
 
 def _entry(folder: str) -> str | None:
     folder = os.path.realpath(folder)
-    while not os.path.lexists(os.path.join(folder, ".git")):
+    while True:
+        entry = os.path.join(folder, ".git")
+        # An empty folder is none: sandboxes leave such folders in `/tmp`.
+        if os.path.isfile(entry) or os.path.lexists(os.path.join(entry, "HEAD")):
+            return entry
         if folder == os.path.dirname(folder):
             return None
         folder = os.path.dirname(folder)
-    return os.path.join(folder, ".git")
 
 
 def _line(path: str) -> str:
