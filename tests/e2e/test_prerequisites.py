@@ -83,8 +83,8 @@ def test_without_an_agent_nothing_runs(project: Project, bare_path: str) -> None
     task = project.add("x")
     done = project.try_ralph("run", PATH=bare_path)
     refused(done, 69, "no agent is installed", "hint: ", "ralph agents list")
-    done = project.try_ralph("run", "--agent", "clod", PATH=bare_path)
-    refused(done, 69, "no agent 'clod'; did you mean claude?", "hint: ")
+    done = project.try_ralph("run", "--agent", "claud", PATH=bare_path)
+    refused(done, 69, "no agent 'claud'; did you mean claude?", "hint: ")
     assert project.task(task)["attempt"] == 0
 
 

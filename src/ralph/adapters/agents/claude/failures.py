@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph.adapters.agents.claude.shapes import Result
+from ralph.adapters.agents.failures import of_status
 from ralph.core.ended import Ended
 
 SUBTYPES: Final[Mapping[str, Ended]] = {
@@ -32,15 +33,6 @@ CODES: Final[Mapping[str, Ended]] = {
     "rate_limit": Ended.RATE_LIMITED,
     "overloaded": Ended.OVERLOADED,
     "server_error": Ended.OVERLOADED,
-}
-
-STATUSES: Final[Mapping[int, Ended]] = {
-    401: Ended.AUTH_EXPIRED,
-    402: Ended.BILLING,
-    403: Ended.AUTH_EXPIRED,
-    408: Ended.OVERLOADED,
-    413: Ended.PROMPT_TOO_LONG,
-    429: Ended.RATE_LIMITED,
 }
 
 SENTENCES: Final = (
@@ -103,13 +95,6 @@ def of_message(code: str | None, sentence: str) -> Ended | None:
 def of_sentence(sentence: str) -> Ended | None:
     """By the words of the program itself."""
     return next((ended for start, ended in SENTENCES if sentence.startswith(start)), None)
-
-
-def of_status(status: int | None) -> Ended | None:
-    """By the answer of the server."""
-    if status is not None and 500 <= status < 600:
-        return Ended.OVERLOADED
-    return STATUSES.get(status or 0)
 
 
 def of_stderr(text: str) -> Ended | None:

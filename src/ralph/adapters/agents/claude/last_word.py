@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ralph.adapters.agents.claude import failures, shapes
-from ralph.adapters.agents.claude.summary import summary
+from ralph.adapters.agents.plausible import amount, count
+from ralph.adapters.agents.summary import summary
 from ralph.core.agent_events import Denied, Result, Usage
 from ralph.core.safe_text import one_line
 
 DETAIL_CHARS: Final = 300
-MOST: Final = 2**53
-"""A number beyond this is no count."""
 DULL: Final = ("[ede_diagnostic]", "completed", "success")
 """Tells people nothing."""
 
@@ -28,9 +27,9 @@ def last_word(line: shapes.Result) -> Iterator[Denied | Result]:
         detail=_detail(line) if failed else "",
         failure=failures.of_result(line) if failed else None,
         model=_model(line.used),
-        cost_usd=_amount(line.total_cost_usd),
-        turns=_count(line.num_turns),
-        duration_s=None if line.duration_ms is None else _amount(line.duration_ms / 1000),
+        cost_usd=amount(line.total_cost_usd),
+        turns=count(line.num_turns),
+        duration_s=None if line.duration_ms is None else amount(line.duration_ms / 1000),
         usage=_usage(line.used),
     )
 
@@ -51,18 +50,10 @@ def _usage(used: Mapping[str, shapes.Used]) -> Usage | None:
     if not used:
         return None
     each = used.values()
-    cached = sum(_count(one.from_cache) or 0 for one in each)
-    fresh = sum((_count(one.read) or 0) + (_count(one.into_cache) or 0) for one in each)
+    cached = sum(count(one.from_cache) or 0 for one in each)
+    fresh = sum((count(one.read) or 0) + (count(one.into_cache) or 0) for one in each)
     return Usage(
         input_tokens=fresh + cached,
         cached_tokens=cached,
-        output_tokens=sum(_count(one.written) or 0 for one in each),
+        output_tokens=sum(count(one.written) or 0 for one in each),
     )
-
-
-def _count(number: int | None) -> int | None:
-    return number if number is not None and 0 <= number <= MOST else None
-
-
-def _amount(number: float | None) -> float | None:
-    return number if number is not None and 0 <= number <= MOST else None

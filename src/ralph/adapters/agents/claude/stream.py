@@ -5,7 +5,7 @@ from typing import Final
 
 from ralph.adapters.agents.claude import failures, shapes
 from ralph.adapters.agents.claude.last_word import last_word
-from ralph.adapters.agents.claude.summary import summary
+from ralph.adapters.agents.summary import summary
 from ralph.core.agent_events import (
     AgentEvent,
     Limit,

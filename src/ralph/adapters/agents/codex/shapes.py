@@ -119,7 +119,17 @@ class Failed(Struct, frozen=True, kw_only=True, gc=False, tag="error"):
     message: str = ""
 
 
-LINES: Final = Lines(
+Line = (
+    ItemCompleted
+    | ItemStarted
+    | ItemUpdated
+    | ThreadStarted
+    | TurnStarted
+    | TurnCompleted
+    | TurnFailed
+    | Failed
+)
+LINES: Final[Lines[Line]] = Lines(
     ItemCompleted,
     ItemStarted,
     ItemUpdated,

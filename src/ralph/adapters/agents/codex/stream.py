@@ -59,8 +59,6 @@ def read(block: bytes) -> Iterator[AgentEvent]:
                 pass
             case Unknown():
                 yield line
-            case _:
-                pass
 
 
 def _begun(item: shapes.Item) -> Iterator[AgentEvent]:

@@ -109,4 +109,7 @@ class Completion(
     usage: Used | None = None
 
 
-LINES: Final = Lines(ToolResult, ToolCall, Message, Reasoning, System, Failed, Completion)
+Line = ToolResult | ToolCall | Message | Reasoning | System | Failed | Completion
+LINES: Final[Lines[Line]] = Lines(
+    ToolResult, ToolCall, Message, Reasoning, System, Failed, Completion
+)

@@ -48,8 +48,6 @@ def read(block: bytes) -> Iterator[AgentEvent]:
                 yield _completed(line)
             case Unknown():
                 yield line
-            case _:
-                pass
 
 
 def _answer(line: shapes.ToolResult) -> Iterator[AgentEvent]:
