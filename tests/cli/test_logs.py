@@ -113,7 +113,7 @@ def test_a_session_that_speaks_in_events_is_told_in_words(ralph: Cli) -> None:
 - started with opus-5
   I look\u241b[2J.
 > Bash  make
-    exit 1
+  ✗ exit 1
     no rule
 ! not permitted: Write  x.py
 """
@@ -175,7 +175,7 @@ def test_following_a_session_that_speaks_in_events(ralph: Cli) -> None:
 - started with opus-5
   I look\u241b[2J.
 > Bash  make
-    exit 1
+  ✗ exit 1
     no rule
 ! not permitted: Write  x.py
   and th …

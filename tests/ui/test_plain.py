@@ -178,3 +178,32 @@ def test_a_run_without_a_readable_time_is_still_told() -> None:
     plain.event(events.Recorded(seq=2, time="", run_id=None, event=ended))
 
     assert stream.getvalue().startswith("--:--:-- warning: so\n\npaused\n")
+
+
+def test_an_end_that_was_announced_as_trouble_is_told_once(utc: None) -> None:
+    stream = io.StringIO()
+    plain, _ = a_plain(stream)
+    plain.said(TASK, agent.Trouble(message="API Error: 401"))
+    plain.said(TASK, agent.Result(error=True, detail="API Error: 401"))
+    plain.said(TASK, agent.Result(error=True, detail="API Error: 500"))
+
+    assert stream.getvalue().splitlines() == [
+        "12:00:00 t-000001   trouble: API Error: 401",
+        "12:00:00 t-000001   ends with an error: API Error: 500",
+    ]
+
+
+def test_what_a_person_must_not_miss_gets_through_a_flood_of_tools() -> None:
+    stream = io.StringIO()
+    plain, _ = a_plain(stream)
+    for _ in range(100):
+        plain.said(TASK, agent.ToolUse(name="Read"))
+    plain.said(TASK, agent.Denied(name="Bash", summary="rm x"))
+    plain.said(TASK, agent.Limit(status=agent.LimitStatus.WARNING, used=0.8))
+    shown = stream.getvalue()
+
+    assert "not permitted: Bash rm x\n" in shown
+    assert "80% of the allowance is used\n" in shown
+    for _ in range(1000):
+        plain.said(TASK, agent.Denied(name="Bash", summary="rm x"))
+    assert len(stream.getvalue().splitlines()) <= 21

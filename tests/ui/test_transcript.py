@@ -7,7 +7,7 @@ from stories import START
 
 from ralph.core import agent_events as agent
 from ralph.core.agent_events import AgentEvent, LimitStatus
-from ralph.ui.transcript import ERROR, TROUBLE, Transcript, transcript
+from ralph.ui.transcript import ERROR, MORE, TROUBLE, Transcript, transcript
 
 WHOLE: tuple[AgentEvent, ...] = (
     agent.Started(model="opus-5"),
@@ -46,7 +46,7 @@ def test_every_kind_of_event_is_told(utc: None) -> None:
 > Read  src/index.py
     def load():
 > Bash  pytest -q
-    exit 1
+  ✗ exit 1
     … 6 more lines
         E 6
         E 7
@@ -61,7 +61,7 @@ def test_every_kind_of_event_is_told(utc: None) -> None:
     {"type": "new␇"}
 - ended: 3 turns, $0.50"""
     )
-    assert {line.tone for line in lines if "E 8" in line.text} == {ERROR}
+    assert {line.tone.code for line in lines if line.tone in (ERROR, MORE)} == {"31"}
 
 
 def test_what_was_begun_and_never_finished_is_told_at_the_end() -> None:
@@ -81,6 +81,12 @@ def test_a_result_that_is_an_error_says_why() -> None:
     lines = transcript([agent.Result(error=True, detail="Credit balance is too low")])
     assert (lines[0].tone, lines[0].text) == (TROUBLE, "Credit balance is too low")
     assert transcript([agent.Result(error=True)])[0].text == "an error"
+
+
+def test_what_the_program_said_just_before_is_not_said_again() -> None:
+    limited = "You've hit your limit"
+    lines = transcript([agent.Trouble(message=limited), agent.Result(error=True, detail=limited)])
+    assert [line.marked for line in lines] == ["! You've hit your limit", "- ended"]
 
 
 @pytest.mark.parametrize("kind", [agent.Text, agent.Thinking])

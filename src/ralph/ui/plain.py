@@ -31,6 +31,7 @@ class Plain:
         self._shown = 0
         self._dropped = 0
         self._last_text = ""
+        self._last_trouble = ""
         self._speaker: TaskId | None = None
 
     def event(self, recorded: events.Recorded) -> None:
@@ -60,7 +61,8 @@ class Plain:
             case said.Denied():
                 self._chat(task, "not permitted", denied_words(event), MOST_PER_SECOND)
             case said.Trouble():
-                self._chat(task, "trouble", trouble_words(event), MOST_PER_SECOND)
+                self._last_trouble = trouble_words(event)[:4000]
+                self._chat(task, "trouble", self._last_trouble, MOST_PER_SECOND)
             case said.Retry():
                 self._chat(task, "", retry_words(event))
             case said.Limit(status=status):
@@ -72,7 +74,9 @@ class Plain:
                     self._chat(task, "works with", model)
             case said.Result(text=text, detail=detail, error=error):
                 self._last_text = ""
-                self._chat(task, "ends with an error" if error else "says", text or detail)
+                # The program has often said so just before, and the session's end says it again.
+                if not error or detail != self._last_trouble:
+                    self._chat(task, "ends with an error" if error else "says", text or detail)
             case said.ToolResult() | said.Usage() | said.Unknown():
                 pass
 

@@ -27,7 +27,8 @@ TEXT: Final = Tone("  ", "")
 THINKING: Final = Tone("~ ", "2;3")
 TOOL: Final = Tone("> ", "36")
 ANSWER: Final = Tone("    ", "2")
-ERROR: Final = Tone("    ", "31")
+ERROR: Final = Tone("  ✗ ", "31")
+MORE: Final = Tone("    ", "31")
 TROUBLE: Final = Tone("! ", "31")
 NOTE: Final = Tone("! ", "33")
 FACT: Final = Tone("- ", "2")
@@ -51,6 +52,7 @@ class Transcript:
     def __init__(self) -> None:
         self._pieces: dict[type, str] = {}
         self._last_text = ""
+        self._last_trouble = ""
 
     def take(self, event: said.AgentEvent) -> list[Line]:
         """What one event adds."""
@@ -91,7 +93,8 @@ class Transcript:
             case said.Denied():
                 yield Line(TROUBLE, f"not permitted: {denied_words(event)}")
             case said.Trouble():
-                yield from _error(trouble_words(event), TROUBLE)
+                self._last_trouble = trouble_words(event)
+                yield from _error(self._last_trouble, TROUBLE)
             case said.Retry():
                 self._pieces.clear()
                 yield Line(NOTE, retry_words(event))
@@ -111,7 +114,9 @@ class Transcript:
     def _result(self, result: said.Result) -> Iterator[Line]:
         yield from self.end()
         if result.error:
-            yield from _error(result.detail or result.text or "an error", TROUBLE)
+            why = result.detail or result.text or "an error"
+            # The program has often said so just before.
+            yield from _error(why, TROUBLE) if why != self._last_trouble else ()
         elif result.text.strip() != self._last_text:
             yield from _paragraph(result.text, TEXT)
         facts = ", ".join(result_facts(result))
@@ -134,6 +139,7 @@ def _error(text: str, tone: Tone) -> Iterator[Line]:
     lines = [line for line in _split(ends_of(uncoloured(text))) if line]
     for line in excerpt(lines, ERROR_LINES):
         yield Line(tone, line if len(line) <= SUMMARY_WIDTH else one_line(line, SUMMARY_WIDTH))
+        tone = MORE
 
 
 def _split(text: str) -> list[str]:
