@@ -90,6 +90,39 @@ def test_a_run_that_ends_by_itself_leaves_the_terminal_sane(project: Project) ->
     assert terminal.is_sane()
 
 
+def test_a_usage_limit_is_waited_for_in_sight_and_the_wait_can_be_left(project: Project) -> None:
+    script = """
+[[session]]
+task = "*"
+steps = [{ say = "I begin" }, { limit = 7000 }]
+[[session]]
+task = "*"
+steps = [{ write = "a.txt", text = "a" }, { done = true }]
+"""
+    project.write("script.toml", script)
+    project.write(".ralph.toml", '[agent]\nname = "scripted"\ncommand = "script.toml"\n')
+    project.git("add", "-A")
+    project.git("commit", "-q", "-m", "configure")
+    task = project.add("Write it")
+    terminal = Terminal(project, "run")
+    for left in ("1:56:3", "1:56:2"):
+        terminal.until(lambda left=left: f"in {left}" in on_glass(terminal), "it counts down")
+    shown = on_glass(terminal)
+    assert "◷ waiting: goes on at" in shown
+    assert "scripted: out of quota" in shown
+    assert "Ctrl-C and `ralph stop` lose nothing" in shown
+    terminal.type(INTERRUPT)
+    assert terminal.ended() == 130
+    assert terminal.is_sane()
+
+    terminal = Terminal(project, "run")
+    terminal.until(lambda: "◷ waiting: goes on at" in on_glass(terminal), "it waits on")
+    project.ralph("resume")
+    assert terminal.ended() == 0
+    assert project.status(task) == "done"
+    assert "◷" not in on_glass(terminal)
+
+
 @pytest.mark.parametrize("way", ["fg", "bg"])
 def test_ctrl_z_gives_the_terminal_away_and_comes_back_to_it(project: Project, way: str) -> None:
     stage = Stage(project)

@@ -361,6 +361,17 @@ def test_the_log_is_a_link_to_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
+def test_the_logs_of_a_run_that_is_over_are_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    screen = Screen()
+    screen.board.logs = "/home/ann/demo/.ralph/runs"
+    screen.show(the_story())
+    end = screen.stream.getvalue().split("complete, with failed tasks")[1]
+
+    url = f"file://{os.uname().nodename}/home/ann/demo/.ralph/runs"
+    assert f"\x1b]8;;{url}\x1b\\\x1b[2mlogs  /home/ann/demo/.ralph/runs" in end
+
+
 def test_a_terminal_that_would_show_the_address_gets_no_link(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

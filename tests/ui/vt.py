@@ -44,9 +44,12 @@ class Terminal:
 
     def _put(self, char: str) -> None:
         row = self.rows[self.row]
-        row.extend(" " * (self.column - len(row)))
-        row[self.column : self.column + 1] = [char]
         width = cell_len(char)
+        row.extend(" " * (self.column - len(row)))
+        if width == 0 and self.column:
+            row[self.column - 1] += char
+            return
+        row[self.column : self.column + 1] = [char]
         self.column += 1
         if width == 2:
             row[self.column : self.column + 1] = [""]

@@ -20,6 +20,8 @@ class Line(NamedTuple):
 
     tone: Tone
     text: str
+    path: str = ""
+    """What it leads to, where a terminal knows links."""
 
 
 def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Line]:
@@ -59,7 +61,7 @@ def account_of(
         *_tasks(failed, ended.failed, Tone.BAD, "✗", "failed"),
         *_waiting(waits),
         *_not_permitted(denied),
-        Line(Tone.DETAIL, f"  logs  {one_line(logs, 300)}"),
+        Line(Tone.DETAIL, f"  logs  {one_line(logs, 300)}", logs),
         *_steps(_next(ended, failed, waits, again)),
     ]
 

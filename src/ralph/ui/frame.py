@@ -12,7 +12,7 @@ from ralph.core.safe_text import one_line
 from ralph.ui.board import Board, Current, GateState
 from ralph.ui.doings import doing_rows
 from ralph.ui.holding import ROWS, held_rows
-from ralph.ui.link import file_url, knows_links
+from ralph.ui.link import link_to
 from ralph.ui.region import Size
 from ralph.ui.wording import cost, dollars, many
 
@@ -224,8 +224,7 @@ def _log(board: Board, width: int) -> Text:
     shown = one_line(os.path.relpath(whole, root) if inside else whole)
     if len(shown) > width - 5:
         shown = "…" + shown[-(width - 6) :]
-    link = file_url(whole) if knows_links(os.environ) else None
-    return Text.assemble(("log  ", "dim"), (shown, Style(dim=True, link=link)))
+    return Text.assemble(("log  ", "dim"), (shown, Style(dim=True, link=link_to(whole))))
 
 
 def _hints(board: Board, width: int) -> Text:

@@ -23,6 +23,11 @@ def knows_links(env: Mapping[str, str]) -> bool:
     return env.get("TERM", "") not in UNKNOWING
 
 
+def link_to(path: str) -> str | None:
+    """The address of a file, if this terminal knows links."""
+    return file_url(path) if knows_links(os.environ) else None
+
+
 def linked(text: str, path: str) -> str:
     """A text, safe to show, that leads to a file."""
     return f"\x1b]8;;{file_url(path)}\x1b\\{text}\x1b]8;;\x1b\\"

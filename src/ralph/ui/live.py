@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, TextIO
 
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
 from ralph.core.agent_events import AgentEvent
@@ -18,6 +19,7 @@ from ralph.ui.account import Line, account
 from ralph.ui.board import Board
 from ralph.ui.doings import folded
 from ralph.ui.frame import frame, spread, usable
+from ralph.ui.link import link_to
 from ralph.ui.outlet import Outlet
 from ralph.ui.region import Region, Size, terminal_size
 from ralph.ui.story import Told, Tone, sentence, tell
@@ -174,7 +176,12 @@ def staying(line: Told | Line, width: int) -> list[Text]:
 
 def _of_account(line: Line, style: str, width: int) -> list[Text]:
     """Folded and not cut: this is what is read in the morning."""
-    return [Text(row, style=style) for row in _indented(line.text, width, 4)]
+    link = Style(link=link_to(line.path)) if line.path else Style()
+    rows = [Text(row, style=style) for row in _indented(line.text, width, 4)]
+    for row in rows:
+        # Not under the indent.
+        row.stylize(link, len(row.plain) - len(row.plain.lstrip()))
+    return rows
 
 
 def _indented(words: str, width: int, indent: int) -> list[str]:
