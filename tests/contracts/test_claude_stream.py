@@ -358,3 +358,8 @@ def test_what_stops_it_before_it_begins(stderr: str, ended: Ended) -> None:
     found = ending(stderr=stderr)
     assert found.ended is ended
     assert stderr.strip() in found.detail
+
+
+def test_a_session_that_waited_for_its_sub_agents_speaks_twice() -> None:
+    found = ending({**SUCCESS, "result": "I wait."}, {**SUCCESS, "result": "It is done."}, code=0)
+    assert (found.ended, found.message) == (Ended.FINISHED, "I wait.\n\nIt is done.")

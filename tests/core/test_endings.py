@@ -135,9 +135,23 @@ def test_an_agent_that_goes_on_has_got_over_its_trouble(event: AgentEvent) -> No
     assert digest_of(trouble, Text(text="o", partial=True)).trouble == trouble
 
 
-def test_the_first_result_is_the_sessions() -> None:
-    digest = digest_of(Result(text="mine"), Result(text="a child's"))
-    assert digest.result == Result(text="mine")
+def test_all_that_a_session_says_in_the_end_belongs_together() -> None:
+    digest = digest_of(Result(text="wait", turns=2, cost_usd=0.1), Result(text="done", turns=1))
+    assert digest.result == Result(text="wait\n\ndone", turns=3)
+    assert digest_of(Result(text="done"), Result(text="done")).result == Result(text="done")
+
+
+def test_a_second_word_neither_makes_good_nor_spoils_the_first() -> None:
+    good, bad = Result(text="good"), Result(error=True, failure=Ended.KILLED)
+    assert digest_of(good, bad).result == good
+    assert digest_of(bad, good).result == bad
+
+
+def test_many_last_words_do_not_fill_the_memory() -> None:
+    digest = digest_of(*(Result(text=f"{number}" * 10_000) for number in range(100)))
+    assert digest.result is not None
+    assert len(digest.result.text) == FINAL_MESSAGE_BYTES
+    assert digest.result.text.endswith("99")
 
 
 def test_the_last_word_about_the_allowance_counts() -> None:

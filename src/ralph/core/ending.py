@@ -111,10 +111,25 @@ class Digest(msgspec.Struct, kw_only=True):
             case Trouble():
                 self.trouble = event
             case Result():
-                # The first result is the session's; what follows comes from its children.
-                self.result = self.result or event
+                self.result = _together(self.result, event)
             case Retry() | Unknown():
                 pass
+
+
+def _together(first: Result | None, later: Result) -> Result:
+    """What a session says in the end, where it says so more than once.
+
+    One that left work in the background ends its turn, is told how that went, and speaks again:
+    what it claims may be in either word. An error is never made good by what follows, and what
+    follows a success is not its error.
+    """
+    if first is None:
+        return later
+    if first.error or later.error or first.text == later.text:
+        return first
+    both = f"{first.text}\n\n{later.text}"
+    turns = (first.turns or 0) + (later.turns or 0) or None
+    return msgspec.structs.replace(later, text=both[-FINAL_MESSAGE_BYTES:], turns=turns)
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):

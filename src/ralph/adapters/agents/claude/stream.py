@@ -31,9 +31,10 @@ SYNTHETIC: Final = "<synthetic>"
 """The model's name where the program speaks in its place."""
 
 QUIET: Final = frozenset(
-    {"compact_boundary", "hook_progress", "hook_response", "hook_started", "notification"}
-    | {"permission_denied", "session_state_changed", "status", "task_notification"}
-    | {"task_progress", "task_started", "task_summary", "task_updated", "thinking_tokens"}
+    {"background_tasks_changed", "compact_boundary", "hook_progress", "hook_response"}
+    | {"hook_started", "informational", "notification", "permission_denied"}
+    | {"session_state_changed", "status", "task_notification", "task_progress", "task_started"}
+    | {"task_summary", "task_updated", "thinking_tokens"}
 )
 """What the program says about itself and nobody needs; denials are told again at the end."""
 
