@@ -377,6 +377,15 @@ def test_else_it_is_openai_itself(config: bytes) -> None:
     assert codex().account({}, {"config.toml": config}).logged_in is False
 
 
+def test_a_login_in_a_keyring_cannot_be_looked_at() -> None:
+    config = {"config.toml": b'cli_auth_credentials_store = "keyring"\n'}
+    account = codex().account({}, config)
+    assert (account.name, account.logged_in) == (
+        "the login in the keyring, if it can be reached",
+        None,
+    )
+
+
 @pytest.mark.parametrize("data", [b"", b"[]", b'{"tokens": 5}', b"\xff"])
 def test_a_login_that_cannot_be_read_is_said(data: bytes) -> None:
     assert "auth.json" in codex().account({}, {"auth.json": data}).name
@@ -387,3 +396,5 @@ def test_a_session_gets_nothing_of_the_configuration_that_runs_commands() -> Non
     assert home is not None
     taken = {key for excerpt in home.excerpts for key in excerpt.keys}
     assert taken.isdisjoint({"hooks", "mcp_servers", "notify", "projects", "profiles"})
+    # A refreshed login must end up in the file that is copied back.
+    assert "cli_auth_credentials_store" not in taken

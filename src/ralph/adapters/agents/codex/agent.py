@@ -38,7 +38,8 @@ class Codex:
         name="codex",
         program="codex",
         install_hint="npm install -g @openai/codex",
-        login_hint="codex login",
+        login_hint='codex login, with cli_auth_credentials_store = "file" (the default):'
+        " sessions cannot reach a keyring",
         keys=(KEY, "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
         home=Home(
             variable="CODEX_HOME",
@@ -58,7 +59,6 @@ class Codex:
                         "model_max_output_tokens",
                         "model_reasoning_effort",
                         "service_tier",
-                        "cli_auth_credentials_store",
                         "forced_login_method",
                         "forced_chatgpt_workspace_id",
                     ),

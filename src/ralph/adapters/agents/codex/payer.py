@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from ralph.adapters.agents.lines import UNREADABLE
+from ralph.core.safe_text import one_line
 from ralph.ports.agent import Account
 
 KEY: Final = "CODEX_API_KEY"
@@ -29,7 +30,8 @@ class _Login(msgspec.Struct, frozen=True, kw_only=True, rename={"key": "OPENAI_A
 
 def payer(env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
     """The provider that a person has set up, else the key in the environment, else the login."""
-    if account := _provider(env, files.get(PROVIDERS, b"")):
+    config = _config(files.get(PROVIDERS, b""))
+    if account := _provider(env, config):
         return account
     if env.get(KEY):
         return Account(name=f"an OpenAI API key ({KEY})", billed=True, logged_in=True)
@@ -43,15 +45,21 @@ def payer(env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
         return Account(name=name, billed=False, logged_in=True)
     if login.key:
         return Account(name=f"an OpenAI API key ({LOGIN})", billed=True, logged_in=True)
-    return Account(name="nobody: Codex is not logged in", logged_in=False)
+    if config.get("cli_auth_credentials_store") in ("keyring", "auto"):
+        # Entries there belong to the configuration folder, and a session has one of its own.
+        return Account(name="the login in the keyring, if it can be reached")
+    return Account(name="nobody: not logged in", logged_in=False)
 
 
-def _provider(env: Mapping[str, str], data: bytes) -> Account | None:
-    """None where it is OpenAI itself."""
+def _config(data: bytes) -> Mapping[str, Any]:
     try:
-        config = tomllib.loads(data.decode("utf-8-sig"))
+        return tomllib.loads(data.decode("utf-8-sig"))
     except ValueError:
-        return None  # Codex says what is wrong with it
+        return {}  # Codex says what is wrong with it
+
+
+def _provider(env: Mapping[str, str], config: Mapping[str, Any]) -> Account | None:
+    """None where it is OpenAI itself."""
     name = config.get("model_provider")
     providers = config.get("model_providers")
     if not isinstance(name, str) or not isinstance(providers, dict):
@@ -61,7 +69,7 @@ def _provider(env: Mapping[str, str], data: bytes) -> Account | None:
         return None
     key = provider.get("env_key")
     return Account(
-        name=f"the provider {name} of {PROVIDERS}",
+        name=f"the provider {one_line(name, 40)} of {PROVIDERS}",
         logged_in=bool(env.get(key)) if isinstance(key, str) else None,
     )
 
@@ -74,4 +82,4 @@ def _plan(token: str) -> str:
         plan = claims[CLAIM]["chatgpt_plan_type"]
     except (*UNREADABLE, binascii.Error, IndexError, KeyError, TypeError, ValueError):
         return ""
-    return plan if isinstance(plan, str) else ""
+    return one_line(plan, 40) if isinstance(plan, str) else ""

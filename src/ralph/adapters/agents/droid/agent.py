@@ -52,11 +52,6 @@ class Droid:
                 Excerpt(file=OLD_MODELS, keys=("custom_models",)),
             ),
         ),
-        models={
-            "haiku": "claude-haiku-4-5-20251001",
-            "sonnet": "claude-sonnet-5",
-            "opus": "claude-opus-5",
-        },
     )
 
     def __init__(self, setup: Setup) -> None:

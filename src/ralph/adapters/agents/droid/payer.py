@@ -37,7 +37,7 @@ def payer(env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
         return Account(name="a Factory account", logged_in=True)
     if _own(files.get(MODELS, b""), _Settings) or _own(files.get(OLD_MODELS, b""), _Config):
         return Account(name=f"the keys of your own models ({MODELS})", logged_in=True)
-    return Account(name="nobody: Droid is not logged in", logged_in=False)
+    return Account(name="nobody: not logged in", logged_in=False)
 
 
 def _own(data: bytes, kind: type[_Settings] | type[_Config]) -> bool:
