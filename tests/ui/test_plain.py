@@ -207,3 +207,11 @@ def test_what_a_person_must_not_miss_gets_through_a_flood_of_tools() -> None:
     for _ in range(1000):
         plain.said(TASK, agent.Denied(name="Bash", summary="rm x"))
     assert len(stream.getvalue().splitlines()) <= 21
+
+
+def test_the_last_words_of_an_agent_whose_result_does_not_repeat_them(utc: None) -> None:
+    stream = io.StringIO()
+    plain, _ = a_plain(stream)
+    plain.said(TASK, agent.Text(text="all is well"))
+    plain.said(TASK, agent.Result())
+    assert stream.getvalue().endswith("t-000001   says: all is well\n")

@@ -73,7 +73,9 @@ class Plain:
                 if model:
                     self._chat(task, "works with", model)
             case said.Result(text=text, detail=detail, error=error):
-                self._last_text = ""
+                # Some agents do not repeat their last words in their result.
+                last, self._last_text = self._last_text, ""
+                text = text or ("" if error else last)
                 # The program has often said so just before, and the session's end says it again.
                 if not error or detail != self._last_trouble:
                     self._chat(task, "ends with an error" if error else "says", text or detail)
