@@ -63,7 +63,7 @@ def _at_most(report: Report, name: str, value: float, unit: str, bar: float | No
     report(name, value, unit, bar, ok=None if bar is None else value <= bar)
 
 
-def _took_ms(work: Callable[[], object]) -> float:
+def took_ms(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return (time.perf_counter() - began) * 1000
@@ -92,7 +92,7 @@ def _grow(path: str, size: int, report: Report) -> None:
     store = _open(path)
     drafts = a_forest(size)
     while piece := list(islice(drafts, IMPORTED)):
-        ms = _took_ms(partial(store.add_many, piece))
+        ms = took_ms(partial(store.add_many, piece))
         if size == IMPORTED:
             edges = sum(len(draft.blocked_by) for draft in piece)
             told = f"import of {size:,} tasks and {edges:,} edges"
@@ -105,7 +105,7 @@ def _measure(path: str) -> dict[str, float]:
     store = _open(path)
     times: dict[str, list[float]] = {"next": [], "claim": [], "complete": []}
     for _ in range(ROUNDS):
-        times["next"].append(_took_ms(lambda: store.next_ready(Everything(), Schedule.PRIORITY)))
+        times["next"].append(took_ms(lambda: store.next_ready(Everything(), Schedule.PRIORITY)))
         began = time.perf_counter()
         claim = store.claim(WorkerId("bench"), None, Everything(), Schedule.PRIORITY)
         claimed = time.perf_counter()
@@ -187,7 +187,7 @@ def _ladders(folder: str, report: Report) -> None:
 
 def _link_ms(store: SqliteStore, rung: int) -> float:
     left, right = _sides(rung)
-    return _took_ms(lambda: store.link(left, right))
+    return took_ms(lambda: store.link(left, right))
 
 
 # Graphs

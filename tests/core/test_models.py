@@ -97,6 +97,11 @@ def test_words_in_the_notes_of_accepted_work_count_if_they_are_grave() -> None:
     assert chosen(COST, *clean(2), a_try(note="no errors, nothing broken")).model == "haiku"
 
 
+def test_a_task_that_was_split_up_is_no_trouble() -> None:
+    assert chosen(COST, *clean(2), a_try(Judged.SPLIT, note="stuck")).model == "haiku"
+    assert chosen(PLAN, a_try(Judged.SPLIT)).model == "sonnet"
+
+
 # escalate
 
 

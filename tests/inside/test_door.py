@@ -4,24 +4,29 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.store.remote import RemoteStore
+from ralph.core.ended import Ended
+from ralph.core.ending import Ending
 from ralph.core.errors import NoSuchTask, RalphError, Unavailable, UsageError
-from ralph.core.events import RunStarted, SessionStarted
-from ralph.core.ids import RunId, WorkerId, session_id
+from ralph.core.events import RunStarted, SessionEnded, SessionStarted
+from ralph.core.ids import FeatureId, RunId, WorkerId, session_id
 from ralph.core.order import Schedule
-from ralph.core.target import Everything
+from ralph.core.spent import one_session
+from ralph.core.target import Everything, OneFeature, Subtree
 from ralph.core.task import Draft, Status
 from ralph.core.transitions import Accepted, Blocked
 from ralph.inside.door import SocketDoor
-from ralph.ports.store import Claim, Filter, Owner, Run, Session, Store
+from ralph.ports.store import Asked, By, Claim, Filter, Owner, Run, Session, Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.memory_store import MemoryStore
 
@@ -92,6 +97,20 @@ def house() -> Iterator[House]:
 def test_a_session_may_look(house: House) -> None:
     tasks = house.ask(lambda: house.remote.tasks(Filter(statuses=frozenset({Status.PENDING}))))
     assert [task.title for task in tasks] == ["other"]
+
+
+def test_a_session_may_ask_about_the_work_and_its_cost(house: House) -> None:
+    remote, store = house.remote, house.store
+    for target in (Everything(), Subtree(house.mine), OneFeature(FeatureId("f-1"), "x")):
+        assert house.ask(partial(remote.counts, target)) == store.counts(target)
+    assert house.ask(lambda: remote.next_ready(Everything(), Schedule.PRIORITY)).id == house.other
+    paid = Ending(ended=Ended.FINISHED, cost_usd=0.5)
+    session = replace(store.sessions()[0], ending=paid, ended_at="2026-01-01T00:00:00.000000Z")
+    event = SessionEnded(session_id=session.id, task_id=house.mine, ended=Ended.FINISHED)
+    store.end_session(session, event)
+    assert house.ask(lambda: remote.spent(Asked(run=RUN))) == one_session(0.5)
+    costs = house.ask(lambda: remote.costs(By.AGENT, Asked(task=house.mine), limit=5))
+    assert costs == [("a", one_session(0.5))]
 
 
 def test_a_session_may_add_tasks_and_edges(house: House) -> None:

@@ -66,5 +66,5 @@ def _model(project: Project, store: Store, target: Target, traits: Traits, task:
     """What the first session would run on."""
     wanted, none_yet = preferences(project), RunId("")
     before = earlier(store, target, project.root, none_yet)
-    choice = foresee(store, wanted, task, before, none_yet)
+    choice = foresee(store, wanted, task, (none_yet, *before))
     return called(choice.model, traits, wanted) or called(choice.planned, traits, wanted)

@@ -37,6 +37,7 @@ TOPICS: Final = frozenset(
 REACH: Final = 3
 """How many words before it can deny one."""
 LONGEST: Final = 20_000
+BAD: Final = frozenset({Judged.REJECTED, Judged.STRUCK, Judged.GAVE_UP})
 
 _SENTENCES: Final = re.compile(r"[.;:!?](?=\s)|\n")
 _AROUND: Final = "\"'`()[]{}<>*_,.;:!?"
@@ -56,9 +57,9 @@ def distress(tried: Tried, before: Sequence[Tried] = ()) -> Distress:
             return Distress.SEVERE
         case Judged.REJECTED | Judged.STRUCK:
             last = next((one for one in reversed(before) if one.task_id == tried.task_id), None)
-            is_stuck = last is not None and last.judged is not Judged.ACCEPTED
+            is_stuck = last is not None and last.judged in BAD
             return Distress.SEVERE if is_stuck else max(said, Distress.MODERATE)
-        case Judged.RELEASED:
+        case Judged.SPLIT | Judged.RELEASED:
             return Distress.NONE
 
 

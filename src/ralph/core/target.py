@@ -5,18 +5,18 @@ import msgspec
 from ralph.core.ids import FeatureId, TaskId
 
 
-class Everything(msgspec.Struct, frozen=True):
+class Everything(msgspec.Struct, frozen=True, tag=True):
     """The whole graph."""
 
 
-class OneFeature(msgspec.Struct, frozen=True):
+class OneFeature(msgspec.Struct, frozen=True, tag=True):
     """The tasks of a feature."""
 
     feature: FeatureId
     name: str
 
 
-class Subtree(msgspec.Struct, frozen=True):
+class Subtree(msgspec.Struct, frozen=True, tag=True):
     """A task and everything below it."""
 
     task: TaskId

@@ -15,6 +15,8 @@ class Judged(StrEnum):
     REJECTED = "rejected"
     STRUCK = "struck"
     GAVE_UP = "gave_up"
+    SPLIT = "split"
+    """It has split its task up: the tasks below it decide."""
     RELEASED = "released"
     """Given back at no cost, or held back: it says nothing about the model."""
 

@@ -31,7 +31,7 @@ def choose_model(kit: Kit, task: Task) -> Terms:
     s = kit.settings
     if kit.earlier is None:
         kit.earlier = earlier(kit.store, s.target, kit.workspace.path, s.run_id)
-    choice = foresee(kit.store, s.models, task, kit.earlier, s.run_id)
+    choice = foresee(kit.store, s.models, task, (s.run_id, *kit.earlier))
     name = called(choice.model, kit.agent.traits, s.models)
     if choice.was_overridden:
         planned = called(choice.planned, kit.agent.traits, s.models)
@@ -43,33 +43,35 @@ def choose_model(kit: Kit, task: Task) -> Terms:
     return replace(kit.terms(), model=name, tier=choice.tier)
 
 
-def foresee(
-    store: Store, preferences: Preferences, task: Task, before: tuple[Tried, ...], run: RunId
-) -> Choice:
-    """What the strategy says, with the last session's hint.
+def foresee(store: Store, preferences: Preferences, task: Task, runs: tuple[RunId, ...]) -> Choice:
+    """What the strategy says, with the last session's hint. `runs`: this one, and those before it
+    that it goes on with.
 
     The task's own last attempts count even if they belong to a run that is long over.
     """
-    tried = [*before, *store.tried(run=run, limit=REMEMBERED)][-REMEMBERED:]
+    tried: list[Tried] = []
+    for run in runs:
+        tried = store.tried(run=run, limit=REMEMBERED) + tried
+        if len(tried) >= REMEMBERED:
+            break
+    tried = tried[-REMEMBERED:]
     if task.reason:
         known = {(one.task_id, one.attempt) for one in tried}
         own = store.tried(task=task.id, limit=3)
         tried = [one for one in own if (one.task_id, one.attempt) not in known] + tried
-    return choose(preferences, tried, task=task.id, run=run)
+    return choose(preferences, tried, task=task.id, run=runs[0])
 
 
-def earlier(store: Store, target: Target, checkout: str, run: RunId) -> tuple[Tried, ...]:
-    """What was tried in the runs that this one goes on with, oldest first."""
-    found: list[Tried] = []
+def earlier(store: Store, target: Target, checkout: str, run: RunId) -> tuple[RunId, ...]:
+    """The runs that this one goes on with, newest first."""
+    found: list[RunId] = []
     for one in store.runs(limit=RUNS):
         if one.id == run or one.checkout != checkout:
             continue
         if one.outcome not in UNFINISHED or one.target != describe(target):
             break
-        found = store.tried(run=one.id, limit=REMEMBERED) + found
-        if len(found) >= REMEMBERED:
-            break
-    return tuple(found[-REMEMBERED:])
+        found.append(one.id)
+    return tuple(found)
 
 
 def called(model: str, traits: Traits, preferences: Preferences) -> str:

@@ -16,7 +16,6 @@ from ralph.core.order import Schedule
 from ralph.core.prices import Price
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
-from ralph.core.tried import Tried
 from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.clock import Clock
 from ralph.ports.door import Door
@@ -122,8 +121,8 @@ class Kit:
         self.snapshot: Snapshot | None = None
         """The checkout after the last session, while nothing else has touched it."""
         self.unfinished: Unfinished | None = None
-        self.earlier: tuple[Tried, ...] | None = None
-        """What the runs tried that this one goes on with; None until somebody asks."""
+        self.earlier: tuple[RunId, ...] | None = None
+        """The runs that this one goes on with, newest first; None until somebody asks."""
         self.stopping: str | None = None
         """Why the run is to end after this session."""
         self.stop_now = False

@@ -13,7 +13,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Target
 from ralph.core.task import OPEN, Status, Task
 from ralph.core.transitions import TRIED, Claimed, Postponed, Released, Transition
-from ralph.core.tried import judged
+from ralph.core.tried import Judged, judged
 from ralph.ports.store import Claim, Counts, LogEntry, Owner, Stale
 from ralph.testing.memory_state import Member, State
 
@@ -111,10 +111,11 @@ class MemoryClaims:
     ) -> Task:
         state = self._state
         with state.transaction():
-            task = claim.task.id
+            task, word = claim.task.id, judged(transition)
             self.require(claim)
             if isinstance(transition, TRIED) and state.open_children(task):
                 transition = Released("it was split up: there are open tasks below it")
+                word = Judged.SPLIT
             for event in events:
                 state.emit(event, run)
             if message:
@@ -123,7 +124,7 @@ class MemoryClaims:
             state.move(task, transition, fail_fast=fail_fast, run=run)
             if not isinstance(transition, Postponed):
                 # All of them: one that was judged late belongs to an earlier attempt.
-                state.settle_sessions(task, message, judged(transition))
+                state.settle_sessions(task, message, word)
             return state.tasks[task]
 
     def require(self, claim: Claim) -> None:

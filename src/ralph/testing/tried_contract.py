@@ -82,6 +82,18 @@ class TriedContract(Contract):
         store.settle(taken, transition, message="a word", fail_fast=False)
         assert store.tried(limit=10) == []
 
+    @pytest.mark.parametrize("transition", [Accepted(), Rejected("red"), Struck("no claim")])
+    def test_an_attempt_that_split_its_task_up_counts_as_that(
+        self, store: Store, transition: Transition
+    ) -> None:
+        begin(store)
+        a = add(store, "a")
+        taken = claim(store)
+        start(store, taken)
+        add(store, "part", under=a)
+        store.settle(taken, transition, message="a word", fail_fast=False)
+        assert [one.judged for one in store.tried(limit=10)] == [Judged.SPLIT]
+
     def test_each_attempt_has_its_own_notes(self, store: Store, clock: FrozenClock) -> None:
         begin(store)
         a, b = add(store, "a"), add(store, "b", priority=1)

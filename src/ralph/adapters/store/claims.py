@@ -19,7 +19,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Task
 from ralph.core.transitions import TRIED, Accepted, Claimed, Postponed, Released, Transition
-from ralph.core.tried import judged
+from ralph.core.tried import Judged, judged
 from ralph.ports.store import Claim, Counts, Owner, Stale
 
 SQL = Queries("claims")
@@ -124,12 +124,13 @@ class ClaimsPart(GraphPart):
     ) -> Task:
         """State change, log line, events and the session's last mark, at once; then what follows
         for parents and dependents. Fenced by worker and attempt: ClaimLost if it is not ours."""
-        view = SqlView(self.db)
+        view, word = SqlView(self.db), judged(transition)
         done = self._accept(claim) if isinstance(transition, Accepted) else None
         if done is None:
             view.put(self.require(claim))
             if isinstance(transition, TRIED) and view.open_children(claim.task.id):
                 transition = Released("it was split up: there are open tasks below it")
+                word = Judged.SPLIT
         for event in events:
             self.emit(event, run)
         if message:
@@ -140,7 +141,7 @@ class ClaimsPart(GraphPart):
             steps = self.told(view, claim.task, done, transition, fail_fast=fail_fast, run=run)
         self.carry_out(view, steps, fail_fast=fail_fast, run=run)
         if not isinstance(transition, Postponed):
-            self.settle_sessions(claim.task.id, message, judged(transition))
+            self.settle_sessions(claim.task.id, message, word)
         return view.node(claim.task.id)
 
     def _accept(self, claim: Claim) -> Task | None:

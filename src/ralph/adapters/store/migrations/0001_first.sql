@@ -141,7 +141,7 @@ CREATE TABLE sessions (
     duration_s REAL NOT NULL DEFAULT 0,
     verdict    TEXT NOT NULL DEFAULT '', -- what was decided about it, for people
     judged     TEXT -- and in a word
-               CHECK (judged IN ('accepted', 'rejected', 'struck', 'gave_up', 'released'))
+               CHECK (judged IN ('accepted', 'rejected', 'struck', 'gave_up', 'split', 'released'))
 );
 
 CREATE INDEX sessions_task ON sessions (task_id);

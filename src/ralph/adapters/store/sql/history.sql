@@ -109,7 +109,7 @@ SELECT task_id, attempt, run_id, judged, ended_at, strategy, tier, ending, verdi
     )
 )
 FROM sessions AS s
-WHERE %s AND judged IN ('accepted', 'rejected', 'struck', 'gave_up')
+WHERE %s AND judged <> 'released'
 ORDER BY s.rowid DESC LIMIT :limit
 
 -- name: inject
