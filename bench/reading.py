@@ -81,6 +81,35 @@ SAMPLES = (
             "uuid": "6279bf9d-c64e-4632-8c57-303e9323c2b0",
         },
     ),
+    Sample(
+        "codex",
+        "long lines",
+        {
+            "type": "item.completed",
+            "item": {
+                "id": "item_1",
+                "type": "command_execution",
+                "command": "/bin/bash -lc 'cat reading.py'",
+                "aggregated_output": _source() * 4,
+                "exit_code": 0,
+                "status": "completed",
+            },
+        },
+    ),
+    Sample(
+        "droid",
+        "long lines",
+        {
+            "type": "tool_result",
+            "id": "call_1",
+            "messageId": "08ab2bb8-eb92-46b4-9df4-27e33fa9d9f1",
+            "toolId": "Execute",
+            "isError": False,
+            "value": _source() * 4,
+            "timestamp": 1794724026000,
+            "session_id": "d2997882-3f3b-4ed3-aa87-f6b134d14081",
+        },
+    ),
 )
 
 
