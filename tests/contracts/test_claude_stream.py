@@ -129,6 +129,30 @@ def test_a_long_call_and_a_long_result_are_cut() -> None:
     assert len(result.text) == 2000
 
 
+def test_no_name_and_no_last_word_is_endless() -> None:
+    endless = "x" * 1_000_000
+    call, result, denied, last = read(
+        said({"type": "tool_use", "id": endless, "name": endless, "input": {}}),
+        {
+            "type": "user",
+            "message": {"content": [{"type": "tool_result", "tool_use_id": endless}]},
+        },
+        {
+            **SUCCESS,
+            "result": endless + "done",
+            "modelUsage": {endless: {}},
+            "permission_denials": [{"tool_name": endless}],
+        },
+    )
+    assert isinstance(call, ToolUse)
+    assert isinstance(result, ToolResult)
+    assert call.call == result.call
+    assert isinstance(denied, Denied)
+    assert isinstance(last, Result)
+    assert max(map(len, (call.call, call.name, denied.name, last.model))) == 100
+    assert (len(last.text), last.text[-4:]) == (64 * 1024, "done")
+
+
 def test_results_of_tools_at_the_provider_close_their_calls() -> None:
     digest = Digest()
     for event in read(

@@ -7,9 +7,11 @@ from ralph.adapters.agents.claude import failures, shapes
 from ralph.adapters.agents.plausible import amount, count
 from ralph.adapters.agents.summary import summary
 from ralph.core.agent_events import Denied, Result, Usage
+from ralph.core.ending import FINAL_MESSAGE_BYTES
 from ralph.core.safe_text import one_line
 
 DETAIL_CHARS: Final = 300
+NAME_CHARS: Final = 100
 DULL: Final = ("[ede_diagnostic]", "completed", "success")
 """Tells people nothing."""
 
@@ -17,12 +19,14 @@ DULL: Final = ("[ede_diagnostic]", "completed", "success")
 def last_word(line: shapes.Result) -> Iterator[Denied | Result]:
     """What was not permitted on the way, then the result."""
     for denial in line.permission_denials:
-        yield Denied(name=denial.tool_name, summary=summary(denial.tool_input))
+        yield Denied(
+            name=one_line(denial.tool_name, NAME_CHARS), summary=summary(denial.tool_input)
+        )
     # Only what says in so many words that all is well is no error: `subtype` alone is "success"
     # for a request that was refused, too.
     failed = line.is_error is not False or line.subtype != "success"
     yield Result(
-        text="" if failed else line.result,
+        text="" if failed else line.result[-FINAL_MESSAGE_BYTES:],
         error=failed,
         detail=_detail(line) if failed else "",
         failure=failures.of_result(line) if failed else None,
@@ -42,7 +46,8 @@ def _detail(line: shapes.Result) -> str:
 
 def _model(used: Mapping[str, shapes.Used]) -> str:
     """The one that did most of the work: helpers run on others."""
-    return max(used, key=lambda name: (used[name].cost_usd, used[name].written), default="")
+    dearest = max(used, key=lambda name: (used[name].cost_usd, used[name].written), default="")
+    return one_line(dearest, NAME_CHARS)
 
 
 def _usage(used: Mapping[str, shapes.Used]) -> Usage | None:

@@ -24,6 +24,8 @@ from ralph.core.safe_text import one_line
 
 RESULT_CHARS: Final = 2000
 MESSAGE_CHARS: Final = 300
+NAME_CHARS: Final = 100
+"""Names are kept for as long as a session lasts, so none may be endless."""
 LATEST: Final = 1e11
 """Seconds since the epoch beyond which a moment is nonsense."""
 
@@ -86,7 +88,11 @@ def _assistant(line: shapes.Assistant) -> Iterator[AgentEvent]:
             case "thinking":
                 yield Thinking(text=block.thinking)
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
-                yield ToolUse(name=block.name, summary=summary(block.input), call=block.id)
+                yield ToolUse(
+                    name=one_line(block.name, NAME_CHARS),
+                    summary=summary(block.input),
+                    call=block.id[:NAME_CHARS],
+                )
             case kind if kind.endswith("tool_result"):
                 yield _result(block)  # of a tool that runs at the provider's
             case _:
@@ -98,7 +104,9 @@ def _result(block: shapes.Block) -> ToolResult:
     if not isinstance(content, str):
         content = "\n".join(part.text for part in content)
     return ToolResult(
-        call=block.tool_use_id, text=content[:RESULT_CHARS], error=block.is_error is True
+        call=block.tool_use_id[:NAME_CHARS],
+        text=content[:RESULT_CHARS],
+        error=block.is_error is True,
     )
 
 
@@ -111,7 +119,7 @@ def _blocks(message: shapes.Message) -> Iterable[shapes.Block]:
 def _system(line: shapes.System) -> Iterator[AgentEvent]:
     match line.subtype:
         case "init":
-            yield Started(model=line.model, tools=tuple(line.tools))
+            yield Started(model=one_line(line.model, NAME_CHARS), tools=tuple(line.tools))
         case "api_retry":
             told = f"{line.error or 'error'} {line.error_status}"
             yield Retry(
