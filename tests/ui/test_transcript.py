@@ -89,6 +89,13 @@ def test_what_the_program_said_just_before_is_not_said_again() -> None:
     assert [line.marked for line in lines] == ["! You've hit your limit", "- ended"]
 
 
+def test_a_result_without_words_adds_none() -> None:
+    told = [agent.Text(text="Done."), agent.Result()]
+    assert [line.marked for line in transcript(told)] == ["  Done.", "- ended"]
+    failed = [agent.Trouble(message="402"), agent.Result(error=True)]
+    assert [line.marked for line in transcript(failed)] == ["! 402", "- ended"]
+
+
 @pytest.mark.parametrize("kind", [agent.Text, agent.Thinking])
 def test_a_flood_of_pieces_is_not_kept(kind: type[agent.Text]) -> None:
     told = Transcript()

@@ -142,7 +142,7 @@ class Activity:
     def _fail(self, text: str) -> None:
         words = ends_of(text.strip())
         recent = list(self.doings)[-ALIKE:]
-        if not any(one.kind is Kind.ERROR and one.text == words for one in recent):
+        if words and not any(one.kind is Kind.ERROR and one.text == words for one in recent):
             self._do(Kind.ERROR, words)
 
     def _retry(self, event: Retry) -> None:

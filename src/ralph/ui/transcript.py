@@ -114,10 +114,10 @@ class Transcript:
     def _result(self, result: said.Result) -> Iterator[Line]:
         yield from self.end()
         if result.error:
-            why = result.detail or result.text or "an error"
-            # The program has often said so just before.
+            # The program has often said why just before.
+            why = result.detail or result.text or self._last_trouble or "an error"
             yield from _error(why, TROUBLE) if why != self._last_trouble else ()
-        elif result.text.strip() != self._last_text:
+        elif result.text.strip() not in ("", self._last_text):
             yield from _paragraph(result.text, TEXT)
         facts = ", ".join(result_facts(result))
         yield Line(FACT, f"ended: {facts}" if facts else "ended")
