@@ -27,8 +27,10 @@ from ralph.core.safe_text import one_line
 
 RESULT_CHARS: Final = 2000
 MESSAGE_CHARS: Final = 300
-WRAPPED_CHARS: Final = 20_000
-"""Longer commands are shown with their wrapping: taking it off would cost more than it is worth."""
+WRAPPED_CHARS: Final = 2000
+"""Longer ones are shown with their wrapping where it is intricate: taking it off would cost more
+than it is worth."""
+QUOTES: Final = ("'", '"')
 
 RETRY: Final = re.compile(r"Reconnecting\.\.\.(?: (\d{1,6})/\d+)?", re.ASCII)
 SHELL: Final = re.compile(r"\S*sh -l?c ")
@@ -129,14 +131,20 @@ def _summary(item: shapes.Item) -> str:
 
 def _command(command: str) -> str:
     """Without the shell around it."""
-    if len(command) < WRAPPED_CHARS and SHELL.match(command):
-        try:
-            words = shlex.split(command)
-        except ValueError:
-            return command
-        if len(words) == 3:
-            return words[2]
-    return command
+    found = SHELL.match(command)
+    if found is None:
+        return command
+    script = command[found.end() :]
+    quote, inner = script[:1], script[1:-1]
+    if quote in QUOTES and script[-1:] == quote and not {quote, "\\"} & set(inner):
+        return inner
+    if len(script) > WRAPPED_CHARS:
+        return command
+    try:
+        words = shlex.split(script)
+    except ValueError:
+        return command
+    return words[0] if len(words) == 1 else command
 
 
 def _answer(item: shapes.Item) -> str:
