@@ -61,6 +61,17 @@ def test_without_a_price_of_their_own_cached_tokens_cost_as_much_as_others() -> 
     assert priced(ending, prices, "").cost_usd == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize("number", [-1, 10**30, 2**63])
+def test_what_cannot_be_true_is_unknown(number: int) -> None:
+    ending = an_ending(
+        cost_usd=float(number), input_tokens=number, cached_tokens=number, output_tokens=number
+    )
+    after = priced(ending, PRICES, "gpt")
+    assert (after.cost_usd, after.input_tokens) == (None, None)
+    assert (after.cached_tokens, after.output_tokens) == (None, None)
+    assert priced(an_ending(cost_usd=float("nan")), PRICES, "").cost_usd is None
+
+
 tokens = st.one_of(st.none(), st.integers(0, 10**9))
 
 

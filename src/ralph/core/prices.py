@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from ralph.core.ending import Ending
 
 MILLION: Final = 1_000_000
+MOST: Final = 10**12
+"""No session reads, writes or costs that much; a sum of larger numbers would burst the database."""
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,10 +23,12 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def priced(ending: Ending, prices: Mapping[str, Price], asked: str) -> Ending:
-    """The ending with its cost. A reported one stays; without tokens or a price it is unknown.
+    """The ending with its cost. A reported one stays; without tokens or a price it is unknown, and
+    so is what cannot be true.
 
     `asked` is the model that was asked for, since not every agent says what it ran on.
     """
+    ending = _believed(ending)
     price = prices.get(ending.model) or prices.get(asked)
     if ending.cost_usd is not None or price is None:
         return ending
@@ -39,3 +43,18 @@ def priced(ending: Ending, prices: Mapping[str, Price], asked: str) -> Ending:
         + said * price.output
     ) / MILLION
     return replace(ending, cost_usd=round(usd, 9), estimated=True)
+
+
+def _believed(ending: Ending) -> Ending:
+    cost = ending.cost_usd
+    return replace(
+        ending,
+        cost_usd=cost if cost is not None and 0 <= cost <= MOST else None,
+        input_tokens=_count(ending.input_tokens),
+        cached_tokens=_count(ending.cached_tokens),
+        output_tokens=_count(ending.output_tokens),
+    )
+
+
+def _count(number: int | None) -> int | None:
+    return number if number is not None and 0 <= number <= MOST else None

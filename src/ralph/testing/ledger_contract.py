@@ -99,6 +99,14 @@ class LedgerContract(Contract):
         assert store.costs(By.MODEL, Asked(), limit=1) == [("large", four)]
         assert store.costs(By.AGENT, Asked(run=LATER)) == [("x", half)]
 
+    def test_odd_names_of_models_are_made_safe(self, store: Store, clock: FrozenClock) -> None:
+        begin(store)
+        add(store, "a")
+        pay(store, clock, model="big\x1b[31m\udcff" + "x" * 500)
+        ((name, _),) = store.costs(By.MODEL, Asked())
+        assert name.isprintable()
+        assert len(name) <= 200
+
     @pytest.mark.usefixtures("zone")
     def test_a_day_is_one_of_this_place(self, store: Store, clock: FrozenClock) -> None:
         begin(store)

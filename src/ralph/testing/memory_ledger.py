@@ -4,6 +4,7 @@ import time
 from functools import reduce
 
 from ralph.core.moment import epoch
+from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent, one_session
 from ralph.ports.store import Asked, By, Session
 from ralph.testing.memory_state import State
@@ -55,7 +56,7 @@ def _key(by: By, session: Session) -> str:
         case By.AGENT:
             return session.agent
         case By.MODEL:
-            return (ending.model if ending else "") or session.model
+            return one_line((ending.model if ending else "") or session.model, 200)
         case By.DAY:
             return time.strftime("%Y-%m-%d", time.localtime(epoch(session.ended_at or "")))
 

@@ -4,6 +4,7 @@ from ralph.adapters.store.database import Row
 from ralph.adapters.store.part import reading
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.ranking import RankingPart
+from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
 from ralph.ports.store import Asked, By, Session
 
@@ -26,7 +27,7 @@ class LedgerPart(RankingPart):
                 "session_id": session.id,
                 "task_id": session.task_id,
                 "agent": session.agent,
-                "model": (ending.model or session.model)[:LONGEST_NAME],
+                "model": one_line(ending.model or session.model, LONGEST_NAME),
                 "ended_at": session.ended_at or self.now(),
                 "cost_usd": ending.cost_usd,
                 "estimated": ending.estimated,
