@@ -17,7 +17,17 @@ settings.load_profile("ralph")
 
 pytest_plugins = ["ralph.testing.fixtures"]
 
-SCRUBBED = ("RALPH_", "AGENT_CMD", "NO_COMMIT", "ANTHROPIC_", "OPENAI_", "CLAUDE", "CODEX_", "GIT_")
+SCRUBBED = (
+    "RALPH_",
+    "AGENT_CMD",
+    "NO_COMMIT",
+    "ANTHROPIC_",
+    "OPENAI_",
+    "CLAUDE",
+    "CODEX_",
+    "FACTORY_",
+    "GIT_",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -324,6 +324,14 @@ def test_a_program_without_its_better_half_is_not_installed() -> None:
     assert codex().ending(Digest(), Exit(code=1, stderr=stderr)).ended is Ended.NOT_INSTALLED
 
 
+def test_a_prompt_that_it_does_not_take_is_too_long() -> None:
+    stderr = (
+        "Error: turn/start: turn/start failed: Input exceeds the maximum length of 1048576"
+        ' characters. (code -32602), data: {"input_error_code":"input_too_large"}\n'
+    )
+    assert codex().ending(Digest(), Exit(code=1, stderr=stderr)).ended is Ended.PROMPT_TOO_LONG
+
+
 def a_token(claims: object) -> str:
     part = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
     return f"head.{part}.sign"

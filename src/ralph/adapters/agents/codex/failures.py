@@ -12,6 +12,7 @@ STDERR: Final = (
     # The part that holds the program itself was not installed along.
     ("Missing optional dependency", Ended.NOT_INSTALLED),
     ("error: unexpected argument", Ended.NOT_INSTALLED),
+    ('"input_error_code":"input_too_large"', Ended.PROMPT_TOO_LONG),
 )
 
 

@@ -1,0 +1,85 @@
+"""How each of the real agents is led to the scripted model: what a person would have set up."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+KEY: Final = "not-a-key"
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent needs to find its model, beyond what it finds by itself."""
+
+    name: str
+    model: str
+    pass_env: tuple[str, ...] = ()
+    prepare: Callable[[Path, str], dict[str, str]]
+    """Writes into a home directory, for a model at this address; returns variables."""
+
+
+def _claude(home: Path, url: str) -> dict[str, str]:
+    del home
+    return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}
+
+
+def _subscription(home: Path, url: str) -> dict[str, str]:
+    del home
+    return {"ANTHROPIC_BASE_URL": url, "CLAUDE_CODE_OAUTH_TOKEN": KEY}
+
+
+CODEX: Final = """\
+model_provider = "scripted"
+[model_providers.scripted]
+name = "Scripted"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_API_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+"""
+
+
+def _codex(home: Path, url: str) -> dict[str, str]:
+    folder = home / ".codex"
+    folder.mkdir()
+    (folder / "config.toml").write_text(CODEX.format(url=url))
+    return {"SCRIPTED_API_KEY": KEY}
+
+
+def _droid(home: Path, url: str) -> dict[str, str]:
+    folder = home / ".factory"
+    folder.mkdir()
+    model = {
+        "model": "scripted",
+        "displayName": "Scripted",
+        "baseUrl": url,
+        "apiKey": KEY,
+        "provider": "anthropic",
+        "maxOutputTokens": 8192,
+    }
+    (folder / "settings.json").write_text(json.dumps({"customModels": [model]}))
+    # Without it, it reports to its maker at its end, and waits for that.
+    return {"FACTORY_AIRGAP_ENABLED": "1"}
+
+
+SETUPS: Final = {
+    "claude": Setup(
+        name="claude",
+        model="claude-sonnet-5",
+        pass_env=("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+        prepare=_claude,
+    ),
+    "claude-subscription": Setup(
+        name="claude",
+        model="claude-sonnet-5",
+        pass_env=("ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),
+        prepare=_subscription,
+    ),
+    "codex": Setup(name="codex", model="gpt-5.5", pass_env=("SCRIPTED_API_KEY",), prepare=_codex),
+    "droid": Setup(name="droid", model="custom:scripted", prepare=_droid),
+}
+
+AGENTS: Final = ("claude", "codex", "droid")

@@ -1,0 +1,71 @@
+"""Under which conditions real agents work: limits, large briefs, odd surroundings."""
+
+import pytest
+
+from ralph.testing.model import Shell, do, say
+from tests.e2e.agents.conftest import Real
+from tests.e2e.agents.real import CLAIM, work
+from tests.e2e.agents.setups import AGENTS
+from tests.e2e.stage import fed
+
+ENCLOSING = {
+    "CLAUDECODE": "1",
+    "CLAUDE_CODE_ENTRYPOINT": "cli",
+    "CLAUDE_CODE_SSE_PORT": "1",
+    "CLAUDE_CODE_SESSION_ID": "11111111-1111-4111-8111-111111111111",
+    "CODEX_SANDBOX": "seatbelt",
+    "CODEX_SANDBOX_NETWORK_DISABLED": "1",
+    "CODEX_THREAD_ID": "11111111-1111-4111-8111-111111111111",
+    "RALPH_TASK_ID": "t-000000",
+}
+"""What an agent leaves in the environment of the commands that it runs."""
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_run_inside_a_session_of_another_agent(real: Real, agent: str) -> None:
+    project = real(agent)
+    look = "env | grep -E '^(CLAUDE|CODEX|RALPH_TASK_ID|HTTPS_PROXY)' > x.txt"
+    commit = "git add x.txt && git commit -q -m 'Add x'"
+    task = project.scripted("x", do(Shell(command=f"{look} && {commit}")), say(CLAIM))
+    project.ralph("run", **ENCLOSING)
+    assert project.endings(task) == ["finished"]
+    assert project.status(task) == "done"
+    seen = dict(line.split("=", 1) for line in project.git("show", "HEAD:x.txt").splitlines())
+    assert seen["RALPH_TASK_ID"] == task
+    assert seen["HTTPS_PROXY"].startswith("http://127.0.0.1:"), "or silence would prove nothing"
+    # What it sets itself, for its own tools, has other values.
+    assert not [name for name, value in ENCLOSING.items() if seen.get(name) == value != "1"]
+
+
+def test_a_session_takes_only_so_many_turns(real: Real) -> None:
+    """Of the three, claude alone can count them."""
+    project = real("claude", agent={"max_turns": 2})
+    project.server.script("x", do(Shell(command="echo x >> x.txt")), repeat=True)
+    task = project.add("never done", "-d", "[[scenario:x]]")
+    events = project.events("--once", code=4)
+    assert project.endings(task) == ["turn_limit"]
+    assert [one["event"] for one in events].count("task_struck") == 1
+    assert [one.turn for one in project.server.asked_in("x")] == [0, 0]
+
+
+LARGE = "word " * 400_000
+
+
+def test_a_brief_of_two_megabytes_arrives(real: Real) -> None:
+    project = real("droid")
+    project.server.script("x", *work("x"))
+    task = fed(project, f"{LARGE} [[scenario:x]]", "task", "add", "large", "-d", "-")
+    project.ralph("run")
+    assert project.status(task) == "done"
+    assert min(one.size for one in project.server.asked_in("x")) > len(LARGE)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_a_brief_that_the_agent_finds_too_long_is_a_strike(real: Real, agent: str) -> None:
+    """They do not even ask their model."""
+    project = real(agent)
+    task = fed(project, LARGE, "task", "add", "large", "-d", "-")
+    project.ralph("run", "--once", code=4)
+    assert project.endings(task) == ["prompt_too_long"]
+    assert project.task(task)["strikes"] == 1
+    assert not [one for one in project.server.asked if one.method == "POST"]
