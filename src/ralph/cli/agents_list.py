@@ -60,6 +60,6 @@ def _paid_by(one: "Seen") -> str:
 def _probed(one: "Seen") -> str:
     if one.record is None:
         return "never"
-    outcome = "works" if one.record.works else f"fails: {one.record.ended}"
+    outcome = f"fails: {one.record.trouble}" if one.record.trouble else "works"
     day = one.record.probed_at[:10]
     return f"{outcome} ({day}, {one.record.version})" if one.is_outdated else f"{outcome} ({day})"

@@ -63,13 +63,12 @@ def _told(record: "Capability") -> str:
     """For people, a line and what is behind it."""
     from ralph.core.safe_text import one_line
 
-    mark = "works" if record.works else "does not work"
+    mark = f"fails: {one_line(record.trouble, 120)}" if record.trouble else "works"
     cost = "unknown" if record.cost_usd is None else f"${record.cost_usd:.4f}"
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(record.events.items()))
     lines = [
         f"{record.agent} {record.version}: {mark} ({record.duration_s:.1f} s)",
-        f"  session   {record.ended}, exit code {record.exit_code}"
-        + (f": {one_line(record.detail, 120)}" if record.detail else ""),
+        f"  session   {record.ended}, exit code {record.exit_code}",
         f"  prompt    {_yes(record.reads_prompt)}, claim {_yes(record.claims)}",
         f"  commits   {_yes(record.commits)}",
         f"  events    {kinds or 'none'}",

@@ -165,8 +165,7 @@ def _agent(project: "Project", agent: "Agent") -> Iterator[Check]:
         said = f"{seen.name} was probed in version {record.version}, now it is {seen.version}"
         yield Check("warning", said, probe)
     elif not record.works:
-        why = f"{record.ended}: {record.detail}" if record.detail else str(record.ended)
-        yield Check("warning", f"{seen.name} failed its probe ({why})", probe)
+        yield Check("warning", f"{seen.name} failed its probe: {record.trouble}", probe)
     else:
         commits = "commits" if record.commits else "cannot commit"
         said = f"{seen.name} works: probed {record.probed_at[:10]}, {record.duration_s:.1f} s"

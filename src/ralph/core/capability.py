@@ -29,9 +29,18 @@ class Capability(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
 
     @property
+    def trouble(self) -> str:
+        """Why it cannot do a task, in a few words; empty if it can."""
+        if self.ended is not Ended.FINISHED:
+            return f"{self.ended}: {self.detail}" if self.detail else str(self.ended)
+        if not self.reads_prompt:
+            return "it did not do what it was asked"
+        return "" if self.claims else "it did not claim its task"
+
+    @property
     def works(self) -> bool:
-        """Everything that a task needs."""
-        return self.ended is Ended.FINISHED and self.reads_prompt and self.claims
+        """Everything that a task needs. Ralph can commit for an agent that cannot."""
+        return not self.trouble
 
 
 def version_of(text: str) -> str:
