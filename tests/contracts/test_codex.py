@@ -75,6 +75,13 @@ def test_the_prompt_goes_to_stdin_with_the_rules_before_it() -> None:
     assert launch.stdin == b"be kind\n\ndo it"
 
 
+def test_a_prompt_that_it_would_not_take_is_a_file() -> None:
+    fits, large = (replace(a_brief("x" * size), rules="be kind") for size in (900_000, 2_000_000))
+    assert len(codex().command(fits).stdin) > 900_000
+    stdin = codex().command(large).stdin.decode()
+    assert stdin.startswith("be kind\n\nWhat is to be done is in /tmp/a brief.md: ")
+
+
 def test_only_behind_a_wall_it_works_without_its_own_sandbox(tmp_path: Path) -> None:
     assert BYPASS in codex().command(a_checkout(tmp_path, fenced=True)).argv
     free = codex().command(a_checkout(tmp_path)).argv
@@ -143,7 +150,7 @@ def test_with_a_person_it_may_ask(tmp_path: Path) -> None:
 
 def test_with_a_person_a_long_prompt_is_a_file() -> None:
     argv = codex().converse(a_brief("x" * 1_000_000)).argv
-    assert argv[-1] == "Read /tmp/a brief.md to the end, then do what is said there."
+    assert argv[-1].startswith("What is to be done is in /tmp/a brief.md: ")
 
 
 def test_a_session_from_start_to_end() -> None:

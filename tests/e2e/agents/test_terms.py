@@ -1,8 +1,10 @@
 """Under which conditions real agents work: limits, large briefs, odd surroundings."""
 
+import re
+
 import pytest
 
-from ralph.testing.model import Shell, do, say
+from ralph.testing.model import Asked, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
 from tests.e2e.agents.setups import AGENTS
@@ -60,10 +62,35 @@ def test_a_brief_of_two_megabytes_arrives(real: Real) -> None:
     assert min(one.size for one in project.server.asked_in("x")) > len(LARGE)
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
-def test_a_brief_that_the_agent_finds_too_long_is_a_strike(real: Real, agent: str) -> None:
-    """They do not even ask their model."""
-    project = real(agent)
+def test_a_brief_that_the_agent_would_not_take_is_found_in_its_file(real: Real) -> None:
+    project = real("codex")
+    project.server.script("default", _measure, _claim)
+    task = fed(project, LARGE, "task", "add", "large", "-d", "-")
+    project.ralph("run")
+    assert project.status(task) == "done"
+    assert int(project.git("show", "HEAD:size.txt")) > len(LARGE)
+
+
+def _measure(asked: Asked) -> Turn:
+    """The prompt names the file and nothing else, so the task's name is found elsewhere."""
+    file = _found(r"/\S.*\.prompt\.md", asked.user)
+    commit = "git add size.txt && git commit -q -m Size"
+    return do(Shell(command=f"wc -c < '{file}' > size.txt && {commit} && echo $RALPH_TASK_ID"))
+
+
+def _claim(asked: Asked) -> Turn:
+    return say(f"<task-done>{_found('t-[0-9a-f]{6}', asked.results[-1])}</task-done>")
+
+
+def _found(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    assert found, text
+    return found[0]
+
+
+def test_a_brief_that_the_agent_finds_too_long_is_a_strike(real: Real) -> None:
+    """It does not even ask its model."""
+    project = real("claude")
     task = fed(project, LARGE, "task", "add", "large", "-d", "-")
     project.ralph("run", "--once", code=4)
     assert project.endings(task) == ["prompt_too_long"]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from ralph.adapters.agents.opening import opening
 from ralph.ports.agent import Brief, Launch, Terms, with_rules
 
 ALLOWED: Final = (
@@ -14,9 +15,6 @@ ALLOWED: Final = (
 RETRIES: Final = 5
 """About a quarter of a minute, so that a hiccup does not cost a session. Ralph itself waits longer;
 left alone, the program goes on for minutes, even without a login."""
-
-ARGUMENT_LIMIT: Final = 100 * 1024
-"""Linux takes no argument of 128 KiB or more."""
 
 
 def headless(brief: Brief) -> Launch:
@@ -36,9 +34,7 @@ def headless(brief: Brief) -> Launch:
 
 def interactive(brief: Brief) -> Launch:
     """A session with a person, who is asked for permission."""
-    prompt = _prompt(brief)
-    if len(prompt.encode()) > ARGUMENT_LIMIT:
-        prompt = f"Read the file {brief.path} and do what it says."
+    prompt = opening(brief, rules=not brief.rules_path)
     return Launch(
         # Behind `--`, or an option that takes several values would take the prompt as well.
         argv=("claude", *_common(brief), *_permissions(brief.terms, alone=False), "--", prompt),

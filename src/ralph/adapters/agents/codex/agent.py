@@ -13,7 +13,7 @@ from ralph.adapters.agents.reset_time import reset_time
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Digest, Ending, Exit, conclude
-from ralph.ports.agent import Account, Brief, Excerpt, Home, Launch, Setup, Traits, with_rules
+from ralph.ports.agent import Account, Brief, Excerpt, Home, Launch, Setup, Traits
 
 QUIET: Final = (
     "features.plugins=false",
@@ -26,6 +26,9 @@ QUIET: Final = (
 BOUNDED: Final = "features.unbounded_connection_retries=false"
 """Without this it waits for a network for ever, and says so every few seconds, so that no idle
 timeout ends it. Ralph waits too, and people see for what."""
+
+MOST_BYTES: Final = 2**20
+"""It takes no prompt of more characters."""
 
 VARIABLES: Final = "shell_environment_policy.ignore_default_excludes=true"
 """Ralph has taken the secrets out already, and its own token must stay."""
@@ -80,7 +83,7 @@ class Codex:
                 *settings(*QUIET, BOUNDED, VARIABLES),
                 "-",
             ),
-            stdin=with_rules(brief).encode(),
+            stdin=opening(brief, MOST_BYTES).encode(),
             env=sandbox.variables(brief),
         )
 

@@ -76,7 +76,7 @@ class Droid:
 
     def converse(self, brief: Brief) -> Launch:
         """Its own screen, with a person who chooses the model and gives permissions."""
-        text = opening(replace(brief, rules="", rules_path="") if brief.rules_path else brief)
+        text = opening(brief, rules=not brief.rules_path)
         return Launch(argv=("droid", *_rules(brief), text), env=ENV)
 
     def read(self, block: bytes) -> Iterable[AgentEvent]:
