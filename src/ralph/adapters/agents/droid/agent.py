@@ -24,7 +24,8 @@ class Droid:
         name="droid",
         program="droid",
         install_hint="npm install -g droid",
-        login_hint="start droid and type /login, or set FACTORY_API_KEY and name it in pass_env",
+        login_hint="run `droid` once and type /login, or set FACTORY_API_KEY, and name it in"
+        ' [agent] pass_env = ["FACTORY_API_KEY"]',
         keys=(KEY,),
         home=Home(
             # It stands for the home directory; the folder is inside.
