@@ -41,8 +41,8 @@ class Codex:
         name="codex",
         program="codex",
         install_hint="npm install -g @openai/codex",
-        login_hint='codex login, with cli_auth_credentials_store = "file" (the default):'
-        " sessions cannot reach a keyring",
+        login_hint="run `codex login`; sessions cannot reach a login in the keyring, so leave"
+        ' cli_auth_credentials_store at "file"',
         keys=(KEY, "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
         home=Home(
             variable="CODEX_HOME",
@@ -83,7 +83,7 @@ class Codex:
                 *settings(*QUIET, BOUNDED, VARIABLES),
                 "-",
             ),
-            stdin=opening(brief, MOST_BYTES).encode(),
+            stdin=opening(brief, MOST_BYTES).encode("utf-8", "replace"),
             env=sandbox.variables(brief),
         )
 

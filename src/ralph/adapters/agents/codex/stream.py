@@ -26,7 +26,8 @@ from ralph.core.agent_events import (
 from ralph.core.safe_text import one_line
 
 RESULT_CHARS: Final = 2000
-MESSAGE_CHARS: Final = 300
+MESSAGE_CHARS: Final = 600
+"""Offers of more come before the time of a reset."""
 WRAPPED_CHARS: Final = 2000
 """Longer ones are shown with their wrapping where it is intricate: taking it off would cost more
 than it is worth."""

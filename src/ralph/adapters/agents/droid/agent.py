@@ -71,7 +71,7 @@ class Droid:
                 *(("--remove-tools", ",".join(terms.denied_tools)) if terms.denied_tools else ()),
                 *_rules(brief),
             ),
-            stdin=text.encode(),
+            stdin=text.encode("utf-8", "replace"),
             env=ENV,
         )
 
