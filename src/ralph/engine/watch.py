@@ -8,6 +8,7 @@ from ralph.core.agent_events import AgentEvent, Text, Thinking, Unknown
 from ralph.core.ending import Digest, Stop
 from ralph.engine.control import listen
 from ralph.engine.kit import Kit
+from ralph.ports.agent import Agent
 from ralph.ports.store import Claim
 
 STREAM_BYTES = 8 * 1024 * 1024
@@ -19,8 +20,9 @@ _ENCODE = msgspec.json.Encoder().encode
 class Watch:
     """A `Listener` for one session."""
 
-    def __init__(self, kit: Kit, claim: Claim, stream: IO[bytes] | None) -> None:
+    def __init__(self, kit: Kit, agent: Agent, claim: Claim, stream: IO[bytes] | None) -> None:
         self.kit = kit
+        self.agent = agent
         self.claim = claim
         self.stream = stream
         self.written = 0
@@ -29,7 +31,7 @@ class Watch:
 
     def output(self, block: bytes) -> None:
         """Understand it, remember what matters, show it."""
-        for event in self.kit.agent.read(block):
+        for event in self.agent.read(block):
             self.digest.take(event)
             self._keep(event)
             self.kit.sink.said(self.claim.task.id, event)

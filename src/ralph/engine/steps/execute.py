@@ -1,57 +1,29 @@
 """Step 3: run one session of the agent, watched, and record how it ended."""
 
-import contextlib
-import os
-from collections.abc import Mapping
-from typing import IO
-
 from msgspec.structs import replace
 
-from ralph.core.ended import Cost
-from ralph.core.ending import Ending, Exit
 from ralph.core.errors import RalphError
 from ralph.core.events import SessionEnded, SessionStarted
 from ralph.core.ids import session_id
-from ralph.core.limits import reset_at
 from ralph.core.moment import iso
-from ralph.core.prices import priced
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.engine.kit import Kit
-from ralph.engine.watch import Watch
+from ralph.engine.session import hold
 from ralph.engine.work import mind_theirs
 from ralph.ports.agent import Brief
-from ralph.ports.executor import Command
 from ralph.ports.store import Claim, Mark, Session
 
 
 def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     """The session after its end, with its final message, durably marked."""
     session = _start(kit, claim, brief)
-    launch = kit.agent.command(brief)
-    timeouts = kit.settings.timeouts
-    if not kit.agent.traits.prints_while_working:
-        timeouts = replace(timeouts, idle_s=0.0)
     was_locked = kit.workspace.is_locked()
-    with _stream(kit) as stream:
-        watch = Watch(kit, claim, stream)
-        variables = {**_home(kit, session), **kit.door.open_for(session, claim)}
-        try:
-            exit_ = kit.executor.run(
-                Command(
-                    argv=launch.argv,
-                    cwd=brief.checkout,
-                    env={**kit.env, **launch.env, **_names(kit, claim), **variables},
-                    stdin=launch.stdin,
-                ),
-                log=session.log,
-                timeouts=timeouts,
-                listener=watch,
-                line_limit=kit.agent.traits.line_limit,
-            )
-        finally:
-            kit.door.shut()
-            kit.homes.shut()
+    variables = {**_names(kit, claim), **kit.door.open_for(session, claim)}
+    try:
+        heard = hold(kit, kit.agent, brief, claim, name=session.id, variables=variables)
+    finally:
+        kit.door.shut()
     if not was_locked and kit.workspace.is_locked():
         # Everything that the session started is gone, so nobody holds it any more.
         aside = kit.workspace.break_lock()
@@ -63,28 +35,15 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
         ended_at=iso(kit.clock.now()),
         mark=Mark.ENDED,
         after=after,
-        ending=priced(_ending(kit, watch, exit_), kit.settings.prices, session.model),
+        ending=heard.ending,
         commits=changes.commits,
-        duration_s=exit_.duration_s,
+        duration_s=heard.exit.duration_s,
     )
-    kit.store.end_session(ended, _told(ended, changes.files, exit_.swept))
+    kit.store.end_session(ended, _told(ended, changes.files, heard.exit.swept))
     kit.publish()
     if ended.before and ended.after:
         mind_theirs(kit, claim.task.id, ended.before, ended.after, changes.files)
     return kit.store.session(claim.task.id, claim.attempt) or ended
-
-
-def _home(kit: Kit, session: Session) -> Mapping[str, str]:
-    traits = kit.agent.traits
-    return kit.homes.open(traits.name, traits.home, session.id) if traits.home is not None else {}
-
-
-def _ending(kit: Kit, watch: Watch, exit_: Exit) -> Ending:
-    now = kit.clock.now()
-    ending = kit.agent.ending(watch.digest, replace(exit_, ended_at=now))
-    if ending.cost is not Cost.WAIT:
-        return ending
-    return replace(ending, resets_at=reset_at(ending.resets_at, now, kit.settings.limit_wait_s))
 
 
 def _look(kit: Kit, session: Session) -> tuple[Snapshot | None, Changes]:
@@ -141,16 +100,6 @@ def _names(kit: Kit, claim: Claim) -> dict[str, str]:
     if task.alias:
         names["RALPH_STORY_ID"] = task.alias
     return names
-
-
-def _stream(kit: Kit) -> contextlib.AbstractContextManager[IO[bytes] | None]:
-    path = kit.files + ".jsonl"
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        # Unbuffered: screens follow it, and on a full disk a buffer would fail when it is closed.
-        return open(path, "wb", buffering=0)
-    except OSError:
-        return contextlib.nullcontext()
 
 
 def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:
