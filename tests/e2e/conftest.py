@@ -122,10 +122,10 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.git("commit", "-q", "-m", "set up Ralph")
     yield made
     for process in made.started:
-        _end(process)
+        end_in_order(process)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def end_in_order(process: subprocess.Popen[str]) -> None:
     """In good order, so that its agent goes with it."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)

@@ -1,6 +1,8 @@
 """The real agents in a temporary repository, with a scripted model and nothing else to talk to."""
 
+import contextlib
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from ralph.testing.model import ModelServer, RefusingProxy
 from tests.e2e.agents.real import MARK, RealProject, left_behind
 from tests.e2e.agents.setups import SETUPS
-from tests.e2e.conftest import _end
+from tests.e2e.conftest import end_in_order
 
 Real = Callable[..., RealProject]
 TOOL = Path(__file__).parents[3] / "tools" / "agent-clis"
@@ -57,5 +59,10 @@ def real(
     yield make
     for project in made:
         for process in project.started:
-            _end(process)
-    assert left_behind(mark) == []
+            end_in_order(process)
+    left = left_behind(mark)
+    for pid in left:
+        # Found is bad enough: it must not be in the way of others, too.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert left == {}

@@ -77,10 +77,10 @@ def _toml(setup: Setup, sections: Mapping[str, Mapping[str, object]]) -> str:
     )
 
 
-def left_behind(mark: str) -> list[str]:
+def left_behind(mark: str) -> dict[int, str]:
     """Processes that a test has started, directly or not, and that still run."""
     wanted = f"{MARK}={mark}".encode()
-    found = []
+    found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -89,5 +89,5 @@ def left_behind(mark: str) -> list[str]:
             except OSError:
                 continue  # it ended, or is not ours
             if wanted in variables:
-                found.append(f"{entry.name} {line.decode('utf-8', 'replace')[:300]}")
+                found[int(entry.name)] = line.decode("utf-8", "replace")[:300]
     return found
