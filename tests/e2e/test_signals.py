@@ -115,7 +115,10 @@ def test_while_it_waits_for_a_usage_limit(project: Project, number: signal.Signa
     until(run, "run_waiting")
     interrupted(run, number)
     check_given_back(project, task)
-    project.ralph("run")
+    again = project.start("run", "--json")
+    until(again, "run_waiting")
+    project.ralph("resume")
+    assert again.wait(timeout=60) == 0
     assert project.status(task) == "done"
 
 
