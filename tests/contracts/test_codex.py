@@ -30,6 +30,7 @@ from ralph.core.ended import Ended
 from ralph.core.ending import Digest, Exit
 from ralph.ports.agent import Agent, Brief, Setup, Terms
 from ralph.testing.agent_contract import AgentContract, a_brief
+from tests.contracts.recorded import SESSIONS, ended
 
 BYPASS = "--dangerously-bypass-approvals-and-sandbox"
 
@@ -225,7 +226,7 @@ def test_tools_of_servers_have_their_servers_name_and_answer_in_words() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["item.started", "item.updated", "item.completed"])
+@pytest.mark.parametrize("kind", ["item.started", "item.updated"])
 def test_a_list_of_things_to_do_is_no_tool_that_runs(kind: str) -> None:
     steps = [{"text": "one", "completed": True}, {"text": "two", "completed": False}]
     digest = Digest()
@@ -234,6 +235,11 @@ def test_a_list_of_things_to_do_is_no_tool_that_runs(kind: str) -> None:
         digest.take(event)
     assert shown[0] == ToolUse(name="todo_list", summary="1/2 two", call="item_1")
     assert not digest.open_calls
+
+
+def test_a_list_of_things_to_do_that_is_told_at_the_end_does_not_hide_the_last_message() -> None:
+    (session,) = [one for one in SESSIONS if one.name == "0.166.0-todo-list"]
+    assert ended(session, session.output).message == "All done.\n<task-done>t-abc123</task-done>"
 
 
 def test_a_warning_changes_nothing() -> None:

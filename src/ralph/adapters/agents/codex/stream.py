@@ -78,7 +78,9 @@ def _done(item: shapes.Item) -> Iterator[AgentEvent]:
         case "reasoning" | "plan":
             yield Thinking(text=item.text)
         case "todo_list":
-            yield from _planned(item)
+            # As it was left: it is told at the end of the turn, behind the last message, and
+            # nothing has been done there.
+            pass
         case "error":
             # Only a warning, such as that it does not know a model: shown, and nothing follows
             # from it. What ends a session comes on a line of its own.
