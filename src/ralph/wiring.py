@@ -80,16 +80,24 @@ def known_agents() -> "dict[str, EntryPoint]":
     return {point.name: point for point in entry_points(group="ralph.agents")}
 
 
-def find_agents(project: Project) -> "tuple[Agent, ...]":
-    """The agent that does the work, and those that step in while it is out of quota."""
+def find_agents(project: Project) -> "tuple[tuple[Agent, ...], tuple[str, ...]]":
+    """The agent that does the work and those that step in while it is out of quota; a line about
+    each that cannot, since it is not installed."""
     from ralph.core.errors import Unavailable
 
     first = find_agent(project)
     if not is_installed(first):
         traits = first.traits
         raise Unavailable(f"{traits.program} is not installed", hint=traits.install_hint)
-    others = (make_agent(project, name) for name in project.loaded.config.agent.fallback)
-    return first, *(one for one in others if one.traits.name != first.traits.name)
+    named = (make_agent(project, name) for name in project.loaded.config.agent.fallback)
+    others = {one.traits.name: one for one in named if one.traits.name != first.traits.name}
+    there = tuple(one for one in others.values() if is_installed(one))
+    absent = tuple(
+        f"{name} cannot step in, since it is not installed: {one.traits.install_hint}"
+        for name, one in others.items()
+        if one not in there
+    )
+    return (first, *there), absent
 
 
 def find_agent(project: Project) -> "Agent":
@@ -205,10 +213,10 @@ def assemble(
         executor = Processes(clock)
         stack.callback(executor.close)
         workspace = InPlace(executor, project.root)
-        agents = find_agents(project)
+        agents, absent = find_agents(project)
         store = open_store(project)
         stack.callback(store.close)
-        settings = _settings(project, find_target(store, target), clock)
+        settings = _settings(project, find_target(store, target), clock, absent)
         stack.enter_context(CheckoutLock(workspace.git_dir, settings.run_id))
         workspace.hide(IGNORED)
         signals = stack.enter_context(Signals(executor))
@@ -244,7 +252,9 @@ def find_target(store: Store, name: str | None) -> "Target":
     return Subtree(store.find(name).id)
 
 
-def _settings(project: Project, target: "Target", clock: "Clock") -> "Settings":
+def _settings(
+    project: Project, target: "Target", clock: "Clock", absent: tuple[str, ...]
+) -> "Settings":
     from secrets import token_hex
     from time import localtime, strftime
 
@@ -268,6 +278,7 @@ def _settings(project: Project, target: "Target", clock: "Clock") -> "Settings":
         runs_dir=project.runs_dir,
         env=env,
         dropped=dropped,
+        absent=absent,
         target=target,
         schedule=Schedule.CRITICAL_PATH if by_path else Schedule.PRIORITY,
         gates=honest_gates(project),

@@ -150,7 +150,9 @@ def test_the_doctor_shows_the_record(machine: Machine) -> None:
     machine.ralph("init")
     assert "claude 2.1.0 was never probed" in machine.ralph("doctor")
     machine.ralph("agents", "probe")
-    assert "claude works: probed" in machine.ralph("doctor")
+    said = machine.ralph("doctor")
+    assert "claude works: probed" in said
+    assert "exit code 0, commits; tells result, started" in said
     machine.install("2.2.0")
     assert "probed in version 2.1.0, now it is 2.2.0" in machine.ralph("doctor")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import DONE, RALPH, Project
-from tests.e2e.stage import refused
+from tests.e2e.stage import refused, warnings
 
 
 def ralph(path: Path, *args: str, **env: str) -> "subprocess.CompletedProcess[str]":
@@ -96,6 +96,19 @@ def test_an_agent_that_is_missing_says_how_to_install_it(
     done = project.try_ralph("run", "--agent", agent, PATH=bare_path)
     refused(done, 69, f"{agent} is not installed", "hint: npm install")
     assert project.task(task)["attempt"] == 0
+
+
+def test_an_agent_that_cannot_step_in_is_told_at_the_start(
+    project: Project, bare_path: str
+) -> None:
+    agent = f'[agent]\ncommand = "{shutil.which("true")}"\nfallback = ["droid", "droid"]\n'
+    project.write(".ralph.toml", agent)
+    project.git("commit", "-q", "-am", "configure")
+    project.add("x")
+    events = project.events("--once", code=4, PATH=bare_path)
+    told = [line for line in warnings(events).splitlines() if "droid" in line]
+    assert told == ["droid cannot step in, since it is not installed: npm install -g droid"]
+    assert "droid cannot step in" in project.ralph("doctor", PATH=bare_path)
 
 
 def test_agents_have_command_lines_of_a_persons_own(project: Project) -> None:

@@ -22,6 +22,8 @@ class Limited(CommandAgent):
                 return Ending(ended=Ended.USAGE_LIMIT, detail="out", resets_at=self.resets_at)
             case "overload":
                 return Ending(ended=Ended.OVERLOADED, detail="529")
+            case "unpaid":
+                return Ending(ended=Ended.BILLING, detail="402")
             case "expired":
                 return Ending(ended=Ended.AUTH_EXPIRED, detail="401")
         return super().ending(digest, exit_)

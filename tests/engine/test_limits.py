@@ -9,6 +9,7 @@ from ralph.core.ids import RunId
 from ralph.core.limits import Limits
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
+from ralph.core.transitions import Blocked
 from ralph.engine.loop import OVERLOADS_IN_A_ROW
 from ralph.ports.store import Word
 from ralph.testing.doubles import Play, says
@@ -119,6 +120,27 @@ def test_a_person_who_knows_better_does_not_have_to_wait(world: World) -> None:
     assert world.store.limited_until("first") is None
 
 
+def test_a_machine_that_slept_over_the_reset_goes_on_when_it_wakes(world: World) -> None:
+    alone(world)
+    world.add()
+    # The clock on the wall goes on meanwhile, the other one does not.
+    world.executor.meanwhile = lambda: world.clock.jump(2 * HOUR)
+    assert world.run(says("limit"), world.works()).outcome is Outcome.COMPLETE
+    assert world.executor.slept == []
+
+
+def test_nobody_waits_for_quota_when_nothing_is_left_to_do(world: World) -> None:
+    alone(world)
+    task = world.add()
+    world.executor.meanwhile = lambda: world.store.apply(task, [Blocked("skipped by a person")])
+    ended = world.run(half_done(world))
+    assert (ended.outcome, world.executor.slept) == (Outcome.BLOCKED, [])
+    assert "half.txt" not in world.workspace.files, "it is kept aside"
+    world.executor.meanwhile = None
+    assert world.run().outcome is Outcome.BLOCKED
+    assert world.executor.slept == []
+
+
 def test_waiting_takes_no_more_than_the_time_of_the_run(world: World) -> None:
     alone(world)
     world.limits = Limits(run_s=600.0)
@@ -156,3 +178,27 @@ def test_an_expired_login_pauses_the_run_and_says_what_to_do(world: World) -> No
     assert (ended.outcome, ended.reason) == (Outcome.PAUSED, "401; log in anew")
     found = world.task(task)
     assert (found.status, found.retry_count, found.strikes) == (Status.PENDING, 0, 0)
+
+
+def test_an_unpaid_bill_pauses_the_run_and_is_no_question_of_logging_in(world: World) -> None:
+    task = world.add()
+    ended = world.run(says("unpaid"))
+    assert ended.outcome is Outcome.PAUSED
+    assert ended.reason.startswith("402; ")
+    assert "bill of first" in ended.reason
+    assert "log in" not in ended.reason
+    assert world.task(task).strikes == 0
+
+
+@pytest.mark.parametrize("word", ["expired", "unpaid", "gone"])
+def test_who_was_to_step_in_and_cannot_work_is_left_out(world: World, word: str) -> None:
+    task = world.add()
+    cannot = says("", code=127) if word == "gone" else says(word)
+    ended = world.run(half_done(world), cannot, world.works())
+    assert ended.outcome is Outcome.COMPLETE
+    assert [agent for agent, _ in by(world)] == ["first", "second", "first"]
+    assert world.executor.slept == [HOUR + 5]
+    found = world.task(task)
+    assert (found.status, found.strikes, found.retry_count) == (Status.DONE, 0, 0)
+    (warning,) = [one.message for one in world.told(events.Warned) if "second" in one.message]
+    assert warning.startswith("second is left out of this run: ")

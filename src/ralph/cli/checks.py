@@ -137,6 +137,24 @@ def _agents(project: "Project") -> Iterator[Check]:
         yield Check("ok", f"runs use the agent {agent.traits.name}")
         if agent.traits.program:
             yield from _agent(project, agent)
+    yield from _fallback(project)
+
+
+def _fallback(project: "Project") -> Iterator[Check]:
+    from ralph.wiring import is_installed, make_agent
+
+    for name in project.loaded.config.agent.fallback:
+        try:
+            agent = make_agent(project, name)
+        except RalphError as error:
+            yield Check("failed", f"agent.fallback: {error}", error.hint)
+            continue
+        if not is_installed(agent):
+            yield Check(
+                "warning", f"{name} cannot step in: not installed", agent.traits.install_hint
+            )
+        elif agent.traits.program:
+            yield from _agent(project, agent)
 
 
 def _agent(project: "Project", agent: "Agent") -> Iterator[Check]:
@@ -167,9 +185,10 @@ def _agent(project: "Project", agent: "Agent") -> Iterator[Check]:
     elif not record.works:
         yield Check("warning", f"{seen.name} failed its probe: {record.trouble}", probe)
     else:
-        commits = "commits" if record.commits else "cannot commit"
         said = f"{seen.name} works: probed {record.probed_at[:10]}, {record.duration_s:.1f} s"
-        yield Check("ok", f"{said}, {commits}")
+        commits = "commits" if record.commits else "cannot commit"
+        kinds = ", ".join(sorted(record.events))
+        yield Check("ok", f"{said}, exit code {record.exit_code}, {commits}; tells {kinds}")
 
 
 def _repository(root: str) -> Check:

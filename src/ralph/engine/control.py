@@ -1,6 +1,6 @@
 """What people say to a running loop, heard at every tick."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 from ralph.core.ending import Stop
@@ -76,12 +76,15 @@ def _minding_edits(kit: Kit) -> Iterator[None]:
         look_around(kit)
 
 
-def wait(kit: Kit, seconds: float) -> bool:
-    """Let time pass, unless someone wants something; False if they want to go on at once."""
+def wait(kit: Kit, seconds: float, is_over: Callable[[], bool] = lambda: False) -> bool:
+    """Let time pass, unless someone wants something; False if they want to go on at once.
+
+    `is_over`: what is waited for has come, or is wanted no more.
+    """
     kit.hurry = False
     if seconds > 0:
         with _minding_edits(kit) if seconds > LONG_S else nullcontext():
-            kit.executor.sleep(seconds, lambda: _tick(kit, pause_ends=False))
+            kit.executor.sleep(seconds, lambda: _tick(kit, pause_ends=False) or is_over())
     return not kit.hurry
 
 

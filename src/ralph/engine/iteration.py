@@ -5,7 +5,7 @@ import contextlib
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.ended import Cost, Ended
+from ralph.core.ended import COSTS, Cost, Ended
 from ralph.core.ending import Ending
 from ralph.core.errors import ClaimLost, RalphError
 from ralph.core.limits import Progress
@@ -25,11 +25,16 @@ class Iterated(msgspec.Struct, frozen=True, kw_only=True):
     """What one iteration came to."""
 
     progress: Progress
-    cost: Cost
+    ended: Ended
     counts: bool = True
     """False when it was cut short by us or by a quota: waiting consumes no iteration."""
     detail: str = ""
     ends_run: bool = False
+
+    @property
+    def cost(self) -> Cost:
+        """What it does to the run."""
+        return COSTS[self.ended]
 
 
 def iterate(kit: Kit, claim: Claim) -> Iterated:
@@ -44,7 +49,7 @@ def iterate(kit: Kit, claim: Claim) -> Iterated:
     except ClaimLost:
         # Deleted or taken away between the claim and the first word: nothing has been done.
         kit.warn(f"task {claim.task.id} is gone", claim.task.id)
-        return Iterated(progress=Progress(), cost=Cost.NOTHING)
+        return Iterated(progress=Progress(), ended=Ended.INTERRUPTED)
     except BaseException:
         _give_back(kit, claim, Released("Ralph stopped"))
         raise
@@ -81,13 +86,13 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
         progress = settle(kit, claim, session, verdict, base)
     except Interrupted:
         _give_back(kit, claim, Postponed("stopped before it was judged"))
-        return Iterated(progress=Progress(), cost=Cost.NOTHING, counts=False)
+        return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, counts=False)
     except BaseException:
         _give_back(kit, claim, Postponed("Ralph stopped before it was settled"))
         raise
     return Iterated(
         progress=progress,
-        cost=ending.cost,
+        ended=ending.ended,
         counts=ending.cost in (Cost.JUDGE, Cost.STRIKE) or _was_taken_away(kit, ending),
         detail=ending.detail,
         ends_run=verdict.ends_run,

@@ -38,6 +38,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What sessions and gates inherit."""
     dropped: tuple[str, ...] = ()
     """Likely secrets that they do not."""
+    absent: tuple[str, ...] = ()
+    """A line about each agent that could step in, were it installed."""
     target: Target = Everything()
     schedule: Schedule = Schedule.PRIORITY
     gates: tuple[Gate, ...] = ()

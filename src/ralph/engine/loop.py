@@ -1,5 +1,6 @@
 """The loop: iterate until everything is settled, or something says stop."""
 
+from collections.abc import Callable
 from random import random
 
 from ralph.core.ended import Cost
@@ -15,7 +16,7 @@ from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around, recover
-from ralph.engine.roster import choose
+from ralph.engine.roster import choose, leave_out, remedy
 from ralph.engine.steps.claim import claim
 from ralph.engine.unjudged import unjudged
 from ralph.ports.store import Asked, Claim, Run
@@ -77,6 +78,8 @@ class Loop:
         kit.publish()
         if s.sandbox == "none":
             kit.warn("there is no sandbox: sessions can write wherever you can")
+        for line in s.absent:
+            kit.warn(line)
         if s.dropped:
             names = ", ".join(s.dropped)
             kit.warn(f"sessions do not get {names}; [agent] pass_env would pass them on")
@@ -117,13 +120,24 @@ class Loop:
         if kit.unfinished is not None and unjudged(kit, kit.unfinished.task) is not None:
             return True  # only to be judged: no session is needed
         until = choose(kit)
-        if until is None:
+        if until is None or not self._is_wanted():
             return True
+
+        def is_over() -> bool:
+            # By the clock on the wall: a machine that sleeps does not count the seconds.
+            return kit.clock.now() >= until or not self._is_wanted()
+
         names = " and ".join(agent.traits.name for agent in kit.agents)
-        if not self._wait(until - kit.clock.now(), f"{names}: out of quota"):
+        if not self._wait(until - kit.clock.now(), f"{names}: out of quota", is_over):
             # A person says that there is quota again; they know better.
             kit.store.lift_limits()
         return False
+
+    def _is_wanted(self) -> bool:
+        """Is there anything that an agent could do? A person may skip or settle all that is left,
+        and nobody waits for hours to hear of that."""
+        s = self.kit.settings
+        return self.kit.store.next_ready(s.target, s.schedule) is not None
 
     def _claim(self) -> Claim | None:
         if self.kit.settings.schedule is Schedule.CRITICAL_PATH:
@@ -181,11 +195,13 @@ class Loop:
         if iterated.ends_run:
             return Outcome.FAILURE, iterated.progress.reason
         match iterated.cost:
+            case Cost.END_RUN | Cost.PAUSE if leave_out(self.kit, iterated):
+                pass
             case Cost.END_RUN:
-                hint = self.kit.agent.traits.install_hint
+                hint = remedy(iterated.ended, self.kit.agent.traits)
                 raise Unavailable(f"the agent cannot run: {iterated.detail}", hint=hint)
             case Cost.PAUSE:
-                hint = self.kit.agent.traits.login_hint
+                hint = remedy(iterated.ended, self.kit.agent.traits)
                 return Outcome.PAUSED, "; ".join(filter(None, (iterated.detail, hint)))
             case Cost.BACK_OFF:
                 self.overloads += 1
@@ -203,14 +219,16 @@ class Loop:
             wait(self.kit, back_off_s(self.strikes))
         return None
 
-    def _wait(self, seconds: float, reason: str) -> bool:
+    def _wait(
+        self, seconds: float, reason: str, is_over: Callable[[], bool] = lambda: False
+    ) -> bool:
         """Wait in sight of everybody; False if a person wants to go on at once."""
         kit = self.kit
         until = iso(kit.clock.now() + seconds)
         kit.record(RunWaiting(run_id=kit.settings.run_id, reason=reason, until=until))
         if run_s := kit.settings.limits.run_s:
             seconds = min(seconds, max(0.0, run_s - self._elapsed()))
-        return wait(kit, seconds)
+        return wait(kit, seconds, is_over)
 
     def _elapsed(self) -> float:
         return self.kit.clock.monotonic() - self.began

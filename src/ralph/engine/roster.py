@@ -1,7 +1,10 @@
 """Which agent does the next session: the first one whose allowance lasts."""
 
+from ralph.core.ended import Ended
 from ralph.core.events import AgentChosen
+from ralph.engine.iteration import Iterated
 from ralph.engine.kit import Kit
+from ralph.ports.agent import Traits
 
 
 def choose(kit: Kit) -> float | None:
@@ -26,3 +29,29 @@ def choose(kit: Kit) -> float | None:
             )
         return None
     return min(resets)
+
+
+def leave_out(kit: Kit, iterated: Iterated) -> bool:
+    """Do without an agent that was to step in and cannot work: the first one comes back after its
+    reset, and a night is not lost because of the other."""
+    agent = kit.agent
+    if agent is kit.agents[0]:
+        return False
+    kit.agents = [one for one in kit.agents if one is not agent]
+    way_out = remedy(iterated.ended, agent.traits)
+    told = "; ".join(filter(None, (iterated.detail, way_out)))
+    kit.warn(f"{agent.traits.name} is left out of this run: {told}")
+    return True
+
+
+def remedy(ended: Ended, traits: Traits) -> str:
+    """What a person can do about an agent that cannot work."""
+    match ended:
+        case Ended.AUTH_EXPIRED:
+            return traits.login_hint
+        case Ended.BILLING:
+            return f"see to the bill of {traits.name}'s account, or use another account"
+        case Ended.CANNOT_RUN_AS_ROOT:
+            return "run Ralph as another user"
+        case _:
+            return traits.install_hint
