@@ -16,6 +16,7 @@ from ralph.core.transitions import Retried
 from ralph.ports.agent import Setup
 from ralph.ports.executor import Command, Listener
 from ralph.testing.doubles import Play, says
+from tests.engine.limited import Limited
 from tests.engine.test_recovery import deaths
 from tests.engine.world import World
 
@@ -67,6 +68,16 @@ def test_a_tier_is_called_as_its_agent_knows_it(world: World) -> None:
     world.run(world.works("a"))
     assert asked(world) == ["large"]
     assert world.store.sessions()[0].tier == "opus"
+
+
+def test_who_steps_in_is_told_a_tier_but_no_name_of_the_first_agents(world: World) -> None:
+    for model, told in (("gpt-5.5", ""), ("opus", "large")):
+        here = World(world.runs_dir)
+        here.agents = (Limited("first", here.clock.now() + 3600), Limited("second"))
+        here.models = by(Strategy.FIXED, model, {"second": NAMES["command"]})
+        here.add("a")
+        here.run(says("limit"), here.works("a"))
+        assert asked(here)[1] == told
 
 
 def test_a_tier_that_an_agent_does_not_know_is_its_own_choice(world: World) -> None:

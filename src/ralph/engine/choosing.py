@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ralph.core.errors import NoSuchTask
 from ralph.core.events import ModelOverridden
 from ralph.core.ids import RunId
-from ralph.core.models import Choice, Preferences, choose, name_for
+from ralph.core.models import LADDER, Choice, Preferences, choose, name_for
 from ralph.core.outcome import Outcome
 from ralph.core.target import Target, describe
 from ralph.core.task import Task
@@ -32,9 +32,9 @@ def choose_model(kit: Kit, task: Task) -> Terms:
     if kit.earlier is None:
         kit.earlier = earlier(kit.store, s.target, kit.workspace.path, s.run_id)
     choice = foresee(kit.store, s.models, task, (s.run_id, *kit.earlier))
-    name = called(choice.model, kit.agent.traits, s.models)
+    name = _told(kit, choice.model)
     if choice.was_overridden:
-        planned = called(choice.planned, kit.agent.traits, s.models)
+        planned = _told(kit, choice.planned)
         if planned and not name:
             agent = kit.agent.traits.name
             kit.warn(f"the last session asks for {choice.model}, but {agent} has none", task.id)
@@ -77,6 +77,12 @@ def earlier(store: Store, target: Target, checkout: str, run: RunId) -> tuple[Ru
 def called(model: str, traits: Traits, preferences: Preferences) -> str:
     """What to tell this agent."""
     return name_for(model, preferences.tiers.get(traits.name, {}), traits.models)
+
+
+def _told(kit: Kit, model: str) -> str:
+    if kit.agent is not kit.agents[0] and model not in LADDER:
+        return ""  # a name of the first agent's; who steps in chooses for itself
+    return called(model, kit.agent.traits, kit.settings.models)
 
 
 def _say(kit: Kit, task: Task, choice: Choice) -> None:
