@@ -161,15 +161,14 @@ def session_variables(project: "Project | None") -> dict[str, str]:
 
 
 @contextmanager
-def a_probe(project: "Project | None") -> "Iterator[Probe]":
-    """What a probe needs, in a folder that is gone afterwards."""
+def a_probe(project: "Project | None", agent: str) -> "Iterator[Probe]":
+    """What a probe of an agent needs, in a folder that is gone afterwards."""
     from tempfile import TemporaryDirectory
 
     from ralph.adapters.agents.homes import SessionHomes
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.executor.processes import Processes
     from ralph.adapters.executor.signals import Signals
-    from ralph.core.models import Preferences
     from ralph.workflows.probe import Probe
 
     clock = SystemClock()
@@ -185,11 +184,26 @@ def a_probe(project: "Project | None") -> "Iterator[Probe]":
                 env=session_variables(project),
                 folder=checkout,
                 as_root=os.geteuid() == 0,
-                models=preferences(project) if project is not None else Preferences(),
+                models=_probed_on(project, agent),
                 interrupted=lambda: signals.interrupted,
             )
         finally:
             executor.close()
+
+
+def _probed_on(project: "Project | None", agent: str) -> "Preferences":
+    from ralph.core.errors import RalphError
+    from ralph.core.models import Preferences
+
+    if project is None:
+        return Preferences()
+    models = preferences(project)
+    try:
+        is_chosen = find_agent(project).traits.name == agent
+    except RalphError:
+        is_chosen = False
+    # The name of a model is meant for the agent that does the work here, and no other knows it.
+    return models if is_chosen else msgspec.structs.replace(models, model="")
 
 
 @contextmanager

@@ -114,6 +114,18 @@ def test_a_probe_records_what_the_version_does(machine: Machine) -> None:
     assert sorted(os.listdir(machine.root)) == ["bin", "home"], "nothing is left where it was run"
 
 
+@pytest.mark.parametrize(("name", "told"), [("claude", "mine"), ("codex", "haiku")])
+def test_a_probe_uses_a_models_name_only_for_the_agent_that_it_is_meant_for(
+    machine: Machine, name: str, told: str
+) -> None:
+    machine.install(deed=f'echo "$*" > "{machine.root}/argv"; {OBEYS}')
+    subprocess.run(["git", "init", "-q", str(machine.root)], check=True)
+    settings = f'[agent]\nname = "{name}"\n[models]\nmodel = "mine"\n'
+    (machine.root / ".ralph.toml").write_text(settings)
+    machine.ralph("agents", "probe", "claude")
+    assert f"--model {told} " in (machine.root / "argv").read_text()
+
+
 @pytest.mark.parametrize(
     ("deed", "says", "what"),
     [
