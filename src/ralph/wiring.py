@@ -152,16 +152,16 @@ def is_installed(agent: "Agent") -> bool:
     return not agent.traits.program or which(agent.traits.program) is not None
 
 
-def session_variables(project: "Project | None") -> dict[str, str]:
-    """What a session inherits of this environment."""
+def session_variables(project: "Project | None", agent: "Agent") -> dict[str, str]:
+    """What a session of an agent inherits of this environment."""
     from ralph.core.environment import inherited
 
     allowed = project.loaded.config.agent.pass_env if project is not None else ()
-    return inherited(os.environ, allowed)[0]
+    return inherited(os.environ, allowed, agent.traits.keys)[0]
 
 
 @contextmanager
-def a_probe(project: "Project | None", agent: str) -> "Iterator[Probe]":
+def a_probe(project: "Project | None", agent: "Agent") -> "Iterator[Probe]":
     """What a probe of an agent needs, in a folder that is gone afterwards."""
     from tempfile import TemporaryDirectory
 
@@ -181,10 +181,10 @@ def a_probe(project: "Project | None", agent: str) -> "Iterator[Probe]":
                 executor=executor,
                 clock=clock,
                 homes=SessionHomes(folder, os.environ),
-                env=session_variables(project),
+                env=session_variables(project, agent),
                 folder=checkout,
                 as_root=os.geteuid() == 0,
-                models=_probed_on(project, agent),
+                models=_probed_on(project, agent.traits.name),
                 interrupted=lambda: signals.interrupted,
             )
         finally:
@@ -230,7 +230,7 @@ def assemble(
         agents, absent = find_agents(project)
         store = open_store(project)
         stack.callback(store.close)
-        settings = _settings(project, find_target(store, target), clock, absent)
+        settings = _settings(project, find_target(store, target), clock, agents, absent)
         stack.enter_context(CheckoutLock(workspace.git_dir, settings.run_id))
         workspace.hide(IGNORED)
         signals = stack.enter_context(Signals(executor))
@@ -267,7 +267,11 @@ def find_target(store: Store, name: str | None) -> "Target":
 
 
 def _settings(
-    project: Project, target: "Target", clock: "Clock", absent: tuple[str, ...]
+    project: Project,
+    target: "Target",
+    clock: "Clock",
+    agents: "tuple[Agent, ...]",
+    absent: tuple[str, ...],
 ) -> "Settings":
     from secrets import token_hex
     from time import localtime, strftime
@@ -282,7 +286,8 @@ def _settings(
     from ralph.ports.executor import Timeouts
 
     config = project.loaded.config
-    env, dropped = inherited(os.environ, config.agent.pass_env)
+    keys = [key for agent in agents for key in agent.traits.keys]
+    env, dropped = inherited(os.environ, config.agent.pass_env, keys)
     tag = strftime("%Y%m%d-%H%M%S", localtime(clock.now()))
     by_path = config.execution.schedule == "critical-path"
     return Settings(

@@ -35,7 +35,7 @@ def run(args: Namespace) -> int:
     project, records = the_project_if_any(), Records(os.environ)
     found: list[Capability] = []
     for agent in all_agents(args.name):
-        with a_probe(project, agent.traits.name) as probe:
+        with a_probe(project, agent) as probe:
             seen = see(agent, probe.executor, project)
             if seen.path is None and args.name:
                 raise Unavailable(f"{seen.program} is not installed", hint=seen.install_hint)

@@ -79,7 +79,7 @@ def see(agent: Agent, executor: "Executor", project: Project | None) -> Seen:
         program=traits.program,
         path=path,
         version=_version(path, executor) if path is not None else "",
-        account=agent.account(session_variables(project), files),
+        account=agent.account(session_variables(project, agent), files),
         install_hint=traits.install_hint,
         login_hint=traits.login_hint,
         record=Records(os.environ).read(traits.name),

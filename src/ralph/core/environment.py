@@ -23,29 +23,39 @@ ENCLOSING: Final = (
 SECRETS: Final = (
     "ANTHROPIC_*",
     "OPENAI_*",
-    "*_TOKEN",
-    "*_SECRET*",
-    "*_API_KEY",
-    "*_APIKEY",
-    "*_PASSWORD",
-    "*_PASSPHRASE",
-    "*_ACCESS_KEY*",
-    "*_PRIVATE_KEY*",
+    "*TOKEN",
+    "*_TOKEN_*",
+    "*SECRET*",
+    "*API_KEY",
+    "*APIKEY",
+    "*PASSWORD",
+    "*PASSWD",
+    "*PASSPHRASE",
+    "*_PASS",
+    "*_PWD",
+    "*_AUTH",
+    "*ACCESS_KEY*",
+    "*PRIVATE_KEY*",
 )
-"""Keys that change who pays, and other likely secrets."""
+"""Keys that change who pays, and other likely secrets, in capitals or not."""
 
 
 def inherited(
-    environ: Mapping[str, str], allowed: Sequence[str]
+    environ: Mapping[str, str], allowed: Sequence[str], keys: Sequence[str] = ()
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What a session gets, and the names of the secrets that were dropped."""
+    """What a session gets, and the names of the secrets that were dropped.
+
+    `keys`: further names that decide who pays.
+    """
     kept: dict[str, str] = {}
     dropped: list[str] = []
     for name, value in environ.items():
-        if _matches(name, allowed) or not _matches(name, (*ENCLOSING, *SECRETS)):
+        if _matches(name, allowed):
             kept[name] = value
-        elif _matches(name, SECRETS):
+        elif name in keys or _matches(name.upper(), SECRETS):
             dropped.append(name)
+        elif not _matches(name, ENCLOSING):
+            kept[name] = value
     return kept, tuple(sorted(dropped))
 
 
