@@ -5,6 +5,7 @@ import os
 import stat
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,67 @@ def test_a_login_that_is_not_whole_is_not_copied_back(place: Place, broken: str)
     (opened(homes) / "auth.json").write_text(broken)
     homes.shut()
     assert place.login() == LOGIN
+
+
+@pytest.mark.parametrize("lost", ['{"token": ""}', "{}", '{"tokens": "old"}', '{"token": null}'])
+def test_a_session_that_was_logged_out_does_not_log_the_person_out(place: Place, lost: str) -> None:
+    homes = place.homes()
+    (opened(homes) / "auth.json").write_text(lost)
+    homes.shut()
+    assert place.login() == LOGIN
+
+
+def test_a_login_may_grow_and_what_was_never_there_may_stay_away(place: Place) -> None:
+    place.give("auth.json", '{"key": null, "tokens": {"access": "a", "id": ""}}')
+    homes = place.homes()
+    new = {"tokens": {"access": "b"}, "refreshed": "now"}
+    (opened(homes) / "auth.json").write_text(json.dumps(new))
+    homes.shut()
+    assert place.login() == new
+
+
+def test_a_pipe_in_the_place_of_a_login_is_not_waited_for(place: Place) -> None:
+    (place.theirs / "auth.json").unlink()
+    os.mkfifo(place.theirs / "auth.json")
+    homes = place.homes()
+    assert homes.files(HOME) == {}
+    opened(homes)
+    homes.shut()
+
+
+@pytest.mark.parametrize("plant", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_what_an_agent_puts_in_the_place_of_its_login_holds_nobody_up(
+    place: Place, plant: Callable[[Path], None]
+) -> None:
+    homes = place.homes()
+    login = opened(homes) / "auth.json"
+    login.unlink()
+    plant(login)
+    homes.shut()
+    assert place.login() == LOGIN
+    assert not login.parent.exists()
+
+
+def test_a_link_that_an_agent_puts_in_the_place_of_its_login_is_not_followed(place: Place) -> None:
+    elsewhere = place.theirs.parent / "elsewhere.json"
+    elsewhere.write_text('{"token": "of somebody else"}')
+    homes = place.homes()
+    login = opened(homes) / "auth.json"
+    login.unlink()
+    login.symlink_to(elsewhere)
+    homes.shut()
+    assert place.login() == LOGIN
+
+
+def test_a_login_that_the_person_keeps_elsewhere_is_refreshed_there(place: Place) -> None:
+    elsewhere = place.theirs.parent / "elsewhere.json"
+    (place.theirs / "auth.json").rename(elsewhere)
+    (place.theirs / "auth.json").symlink_to(elsewhere)
+    homes = place.homes()
+    (opened(homes) / "auth.json").write_text('{"token": "new"}')
+    homes.shut()
+    assert json.loads(elsewhere.read_text()) == {"token": "new"}
+    assert (place.theirs / "auth.json").is_symlink()
 
 
 def test_a_refreshed_login_need_not_be_readable_to_be_copied_back(place: Place) -> None:

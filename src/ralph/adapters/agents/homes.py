@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import shutil
+import stat
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,8 @@ from ralph.ports.agent import Excerpt, Home
 
 LOCK: Final = ".ralph.lock"
 """Beside the person's credentials, while refreshed ones are copied back."""
+LARGEST: Final = 16 * 1024 * 1024
+"""No configuration is that long."""
 
 
 class SessionHomes:
@@ -110,23 +113,35 @@ class SessionHomes:
 
 def _refreshed(ours: str, theirs: str) -> bytes | None:
     """The session's credentials, if they are whole, others, and newer than the person's."""
-    data = _read(ours)
-    if data is None or data == _read(theirs) or not _is_whole(ours, data):
+    # What an agent put there in the place of a file must not lead us elsewhere.
+    data, before = _read(ours, os.O_NOFOLLOW), _read(theirs)
+    if data is None or before is None or data == before or not _is_whole(ours, data, before):
         return None
-    try:
-        newer = os.stat(ours).st_mtime_ns > os.stat(theirs).st_mtime_ns
-    except FileNotFoundError:
-        return None  # the person has logged out, or pays in another way
+    newer = os.stat(ours).st_mtime_ns > os.stat(theirs).st_mtime_ns
     return data if newer else None
 
 
-def _is_whole(name: str, data: bytes) -> bool:
+def _is_whole(name: str, data: bytes, before: bytes) -> bool:
     if not name.endswith(".json"):
         return bool(data.strip())  # encrypted: only the agent could tell more
     try:
-        return isinstance(json.loads(data), dict)
-    except ValueError:
+        now = json.loads(data)
+    except (ValueError, RecursionError):
         return False
+    try:
+        return isinstance(now, dict) and _has_all(now, json.loads(before))
+    except (ValueError, RecursionError):
+        return True  # anything is better than what cannot be read
+
+
+def _has_all(now: object, before: object) -> bool:
+    """Is everything still there? A session that was logged out, perhaps since another one was
+    quicker to refresh the same login, must not log the person out as well."""
+    if not isinstance(before, dict):
+        return bool(now) or not before
+    return isinstance(now, dict) and all(
+        _has_all(now.get(key), value) for key, value in before.items()
+    )
 
 
 def _excerpt(data: bytes, excerpt: Excerpt) -> bytes | None:
@@ -149,12 +164,16 @@ def _any(folder: str, names: tuple[str, ...]) -> bool:
     return any(os.path.exists(os.path.join(folder, name)) for name in names)
 
 
-def _read(path: str) -> bytes | None:
+def _read(path: str, flags: int = 0) -> bytes | None:
+    """What a file holds, if it is one: a pipe in its place would be waited for for ever."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+        with os.fdopen(handle, "rb") as file:
+            is_file = stat.S_ISREG(os.fstat(handle).st_mode)
+            data = file.read(LARGEST + 1) if is_file else None
     except OSError:
         return None
+    return data if data is not None and len(data) <= LARGEST else None
 
 
 def _write(path: str, data: bytes) -> None:
