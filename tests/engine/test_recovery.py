@@ -1,6 +1,6 @@
 """After a crash, a signal or a person's deeds in between: what the next run makes of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,10 +18,11 @@ from ralph.core.target import Subtree
 from ralph.core.task import Draft, Status
 from ralph.core.transitions import Blocked, Unblocked
 from ralph.engine.loop import run
+from ralph.ports.agent import Home
 from ralph.ports.executor import Command, Listener
 from ralph.ports.store import Mark, Word
 from ralph.ports.workspace import Committed
-from ralph.testing.doubles import FakeWorkspace, Play, exits, says
+from ralph.testing.doubles import FakeWorkspace, NoHomes, Play, exits, says
 from tests.engine.world import Died, Fate, World
 
 CLAIM = "<task-done>TASK</task-done>"
@@ -131,6 +132,28 @@ def test_a_dead_run_is_over_and_what_it_left_running_is_ended(world: World) -> N
     assert world.executor.swept == ["RALPH_SESSION=agent-1"]
     assert [one.outcome for one in world.store.runs()] == [Outcome.COMPLETE, Outcome.ERROR]
     assert world.store.live_runs() == []
+
+
+def test_a_login_is_saved_when_nobody_can_refresh_it_any_more(world: World) -> None:
+    class Saving(NoHomes):
+        swept: tuple[str, ...] = ()
+
+        def tidy(self, homes: Mapping[str, Home]) -> None:
+            self.swept = tuple(world.executor.swept)
+
+    world.homes = saving = Saving()
+    world.add()
+    fate = Fate()
+
+    def dies() -> None:
+        fate.dead = True
+        raise Died
+
+    world.executor.sessions = [says("", does=dies)]
+    with pytest.raises(Died):
+        run(world.kit(fate))
+    world.run(world.works())
+    assert saving.swept == ("RALPH_SESSION=agent-1",)
 
 
 # What a person does while work lies in the checkout

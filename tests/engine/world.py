@@ -19,6 +19,7 @@ from ralph.core.task import Draft, Task
 from ralph.engine.kit import Kit, Settings
 from ralph.engine.loop import run
 from ralph.ports.agent import Agent, Setup
+from ralph.ports.homes import Homes
 from ralph.ports.store import Owner
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import (
@@ -91,6 +92,7 @@ class World:
         self.gates: tuple[Gate, ...] = ()
         self.limits = Limits()
         self.target: Target = Everything()
+        self.homes: Homes = NoHomes()
         self.agents: tuple[Agent, ...] = (CommandAgent(Setup(command="agent")),)
         self.models = Preferences()
         self.prices: dict[str, Price] = {}
@@ -119,7 +121,7 @@ class World:
             clock=self.clock,
             sink=self.sink,
             door=ShutDoor(),
-            homes=NoHomes(),
+            homes=self.homes,
             interrupted=lambda: self.signal,
             is_alive=lambda owner: owner.pid == self.number,
         )

@@ -88,9 +88,10 @@ class Loop:
         """Iterate. Terminal conditions come first, then limits, then the next task."""
         kit = self.kit
         kit.store.keep_reserve()
-        homes = {agent.traits.name: agent.traits.home for agent in kit.agents}
-        kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
         recover(kit)
+        homes = {agent.traits.name: agent.traits.home for agent in kit.agents}
+        # Only now: an agent that outlived its run might still have refreshed its login.
+        kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
         look_around(kit)
         while True:
             if end := self._asked_to_stop():
