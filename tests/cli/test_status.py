@@ -1,5 +1,8 @@
 """What is going on, at a glance."""
 
+import time
+
+from ralph.cli.times import local
 from ralph.core.outcome import Outcome
 from tests.cli.conftest import Cli
 from tests.cli.running import a_run
@@ -55,6 +58,16 @@ def test_a_living_run_and_the_task_in_its_hands(ralph: Cli) -> None:
     assert [run["id"] for run in state["runs"]] == [running.run]
     assert state["working"][0]["task"]["id"] == task
     assert state["working"][0]["is_stale"] is False
+
+
+def test_an_agent_that_is_out_of_quota_is_waited_for_in_sight(ralph: Cli) -> None:
+    ralph.add("work")
+    with a_run(ralph) as running:
+        assert ralph.json("status")["limited"] == {}
+        running.pay(resets_at=time.time() + 3600)
+        shown = ralph("status").out
+        until = ralph.json("status")["limited"]["scripted"]
+    assert f"scripted is out of quota until {local(until)}" in shown
 
 
 def test_a_run_that_was_killed_is_not_called_alive(ralph: Cli) -> None:

@@ -91,6 +91,19 @@ def test_a_session_talks_to_its_loop_and_only_about_its_task(project: Project) -
     assert "nothing else" in text, "deleting is for people"
 
 
+def test_a_session_can_look_at_everything(project: Project) -> None:
+    said = project.path.parent / "said"
+    looks = ("status", "costs", "logs", "task list", "task tree", "task show $RALPH_TASK_ID")
+    shown = "; ".join(f"ralph {look} || echo refused {look}" for look in looks)
+    project.agent(f"{{ {shown}; }} > '{said}' 2>&1; {DONE}")
+    task = project.add("x")
+    project.ralph("run", PATH=path())
+    assert project.status(task) == "done"
+    text = said.read_text()
+    assert "refused" not in text, text
+    assert "is at work on all tasks" in text
+
+
 def test_a_session_may_not_start_another_run(project: Project) -> None:
     said = project.path.parent / "said"
     project.agent(f"ralph run > '{said}' 2>&1; echo $? >> '{said}'; {DONE}")

@@ -10,6 +10,7 @@ from ralph.cli.task.telling import titled
 from ralph.cli.times import local, since
 from ralph.core.duration import spoken
 from ralph.core.ids import RunId
+from ralph.core.moment import iso
 from ralph.core.order import Schedule
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
@@ -45,12 +46,18 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     last_run: Run | None
     spent: dict[RunId, Spent]
     """What these runs have cost."""
+    limited: dict[str, str]
+    """Their agents that are out of quota, and until when."""
 
     def lines(self, screen: Screen) -> list[str]:
         """As a person reads it."""
         return [
             _sum(self.counts, screen),
             *_runs(self.runs, self.last_run, self.spent),
+            *(
+                f"{one_line(name, 40)} is out of quota until {local(until)}"
+                for name, until in self.limited.items()
+            ),
             *_working(self.working, screen),
             *_tasks("next", self.ready, screen),
             *_tasks("failed", self.failed, screen, self.counts.failed),
@@ -77,6 +84,11 @@ def look(store: Store) -> State:
         blocked=_some(store, Status.BLOCKED, STUCK),
         last_run=newest[0] if newest else None,
         spent={run.id: store.spent(Asked(run=run.id)) for run in (*runs, *newest)},
+        limited={
+            run.agent: iso(until)
+            for run in (*runs, *newest)
+            if (until := store.limited_until(run.agent)) is not None
+        },
     )
 
 

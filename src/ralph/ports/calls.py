@@ -16,7 +16,7 @@ READS = frozenset(
         "find", "tasks", "subtree", "children", "blockers", "dependents", "blocker_ids",
         "feature", "features", "logs", "counts", "has_open", "has_tasks", "in_progress",
         "next_ready", "events", "last_seq", "runs", "run", "live_runs", "session", "sessions",
-        "spent", "costs",
+        "spent", "costs", "limited_until",
     }
 )  # fmt: skip
 ADDITIONS = frozenset({"add_task", "add_many", "link", "add_feature", "log"})
