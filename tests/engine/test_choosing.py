@@ -88,6 +88,27 @@ def test_a_tier_that_an_agent_does_not_know_is_its_own_choice(world: World) -> N
     assert world.store.sessions()[0].tier == "sonnet"
 
 
+@pytest.mark.parametrize(
+    ("strategy", "model", "warned"),
+    [
+        (Strategy.FIXED, "opus", True),
+        (Strategy.FIXED, "a-model", False),
+        (Strategy.FIXED, "haiku", False),
+        (Strategy.COST_OPTIMIZED, "", False),
+    ],
+)
+def test_a_person_who_wants_a_tier_that_there_is_not_is_told(
+    world: World, strategy: Strategy, model: str, *, warned: bool
+) -> None:
+    world.models = by(strategy, model, tiers={"command": {"haiku": "small"}})
+    world.add("a")
+    world.run(world.works("a"))
+    told = [
+        one.message for one in world.told(events.Warned) if "no model called opus" in one.message
+    ]  # type: ignore[union-attr]
+    assert len(told) == warned
+
+
 def test_cost_optimized_follows_what_happens(world: World) -> None:
     world.models = by(Strategy.COST_OPTIMIZED)
     for name in "abcde":

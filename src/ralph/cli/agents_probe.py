@@ -67,7 +67,7 @@ def _told(record: "Capability") -> str:
     cost = "unknown" if record.cost_usd is None else f"${record.cost_usd:.4f}"
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(record.events.items()))
     lines = [
-        f"{record.agent} {record.version}: {mark} ({record.duration_s:.1f} s)",
+        f"{record.agent} {record.version or '-'}: {mark} ({record.duration_s:.1f} s)",
         f"  session   {record.ended}, exit code {record.exit_code}",
         f"  prompt    {_yes(record.reads_prompt)}, claim {_yes(record.claims)}",
         f"  commits   {_yes(record.commits)}",

@@ -32,7 +32,10 @@ class Capability(msgspec.Struct, frozen=True, kw_only=True):
     def trouble(self) -> str:
         """Why it cannot do a task, in a few words; empty if it can."""
         if self.ended is not Ended.FINISHED:
-            return f"{self.ended}: {self.detail}" if self.detail else str(self.ended)
+            kind = self.ended.replace("_", " ")
+            # Some details begin with the kind themselves.
+            said = (self.detail,) if self.detail.startswith(kind) else (kind, self.detail)
+            return ": ".join(filter(None, said))
         if not self.reads_prompt:
             return "it did not do what it was asked"
         return "" if self.claims else "it did not claim its task"

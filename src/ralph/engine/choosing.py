@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ralph.core.errors import NoSuchTask
 from ralph.core.events import ModelOverridden
 from ralph.core.ids import RunId
-from ralph.core.models import LADDER, Choice, Preferences, choose, name_for
+from ralph.core.models import LADDER, Choice, Preferences, Strategy, choose, name_for
 from ralph.core.outcome import Outcome
 from ralph.core.target import Target, describe
 from ralph.core.task import Task
@@ -41,6 +41,20 @@ def choose_model(kit: Kit, task: Task) -> Terms:
             return replace(kit.terms(), model=planned)
         _say(kit, task, choice)
     return replace(kit.terms(), model=name, tier=choice.tier)
+
+
+def no_such_tier(kit: Kit) -> str:
+    """What to say when a person wants a tier that the agent has no model for; empty if all is well.
+
+    Strategies may leave the choice to an agent; a person who has made one should hear of it.
+    """
+    wanted, traits = kit.settings.models, kit.agents[0].traits
+    if wanted.strategy is not Strategy.FIXED or called(wanted.model, traits, wanted):
+        return ""
+    return (
+        f"{traits.name} has no model called {wanted.model} and chooses for itself;"
+        f' [models.{traits.name}] {wanted.model} = "…" names one'
+    )
 
 
 def foresee(store: Store, preferences: Preferences, task: Task, runs: tuple[RunId, ...]) -> Choice:

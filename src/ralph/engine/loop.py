@@ -11,6 +11,7 @@ from ralph.core.moment import iso
 from ralph.core.order import Schedule
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.target import describe
+from ralph.engine.choosing import no_such_tier
 from ralph.engine.control import listen, wait, wait_while_paused
 from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
@@ -78,7 +79,7 @@ class Loop:
         kit.publish()
         if s.sandbox == "none":
             kit.warn("there is no sandbox: sessions can write wherever you can")
-        for line in s.absent:
+        for line in filter(None, (*s.absent, no_such_tier(kit))):
             kit.warn(line)
         if s.dropped:
             names = ", ".join(s.dropped)
