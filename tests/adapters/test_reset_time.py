@@ -54,6 +54,19 @@ def in_new_york() -> Iterator[None]:
         ("Try again in 2 days, 3 hours and 4 minutes.", "2026-11-17 09:04:30"),
         ("try again in 5m 3s", "2026-11-15 06:05:33"),
         ("Claude AI usage limit reached|1799924000", "2027-01-14 10:53:20"),
+        ("Claude AI usage limit reached|1799924000000", "2027-01-14 10:53:20"),
+        ("resets 7:44 p.m. (UTC)", "2026-11-15 19:44:00"),
+        ("resets at 8 PM (PST)", "2026-11-16 04:00:00"),
+        ("resets Monday at 3pm (UTC)", "2026-11-16 15:00:00"),
+        ("resets Sun 5am (UTC)", "2026-11-22 05:00:00"),
+        ("resets Thursday, 9:30am (UTC)", "2026-11-19 09:30:00"),
+        ("resets tomorrow at 3pm (UTC)", "2026-11-16 15:00:00"),
+        ("resets at 2026-11-20T03:00:00Z", "2026-11-20 03:00:00"),
+        ("resets 2026-11-20 03:00:05.123 +01:00.", "2026-11-20 02:00:05"),
+        ("Please try again in 1.898s. Visit our page", "2026-11-15 06:00:31"),
+        ("Please try again in 6m0s.", "2026-11-15 06:06:30"),
+        ("Please try again in 650ms.", "2026-11-15 06:00:30"),
+        ("resets in about 3 hours", "2026-11-15 09:00:30"),
         ("it never resets by itself; try again at 9am (UTC)", "2026-11-15 09:00:00"),
     ],
 )
@@ -78,6 +91,8 @@ def test_what_programs_say_is_understood(text: str, moment: str) -> None:
         "try again in less than a minute",
         "try again in 3 blue moons",
         "usage limit reached|1600000000",
+        "resets 2026-11-14T03:00:00Z",
+        "resets 2026-13-14T03:00:00Z",
     ],
 )
 def test_what_is_no_moment_to_come_is_none(text: str) -> None:

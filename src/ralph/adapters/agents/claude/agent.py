@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from ralph.adapters.agents.claude import account, command, failures, stream, traits
 from ralph.adapters.agents.reset_time import reset_time
 from ralph.core.agent_events import AgentEvent
-from ralph.core.ended import Ended
+from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Digest, Ending, Exit, conclude
 from ralph.ports.agent import Account, Brief, Launch, Setup
 
@@ -38,7 +38,7 @@ class Claude:
         if ending.ended is Ended.USAGE_LIMIT and result and result.failure is Ended.BILLING:
             # What is used up comes back, but not before somebody pays.
             return replace(ending, ended=Ended.BILLING, resets_at=None)
-        if ending.ended is Ended.USAGE_LIMIT and ending.resets_at is None:
+        if ending.cost is Cost.WAIT and ending.resets_at is None:
             return replace(ending, resets_at=reset_time(ending.detail, exit_.ended_at))
         return ending
 
