@@ -211,6 +211,22 @@ def test_what_stderr_says_counts_only_where_the_agent_says_nothing() -> None:
     assert conclude(digest_of(OVERLOADED), Exit(code=1), root).ended is Ended.OVERLOADED
 
 
+@pytest.mark.parametrize(
+    ("said", "code", "ended"),
+    [
+        ((Result(error=True, detail="it gave up"),), 1, Ended.AGENT_ERROR),
+        ((Text(text="I begin"),), -9, Ended.KILLED),
+        ((ToolUse(name="Bash"),), 1, Ended.NO_RESULT),
+        ((ToolUse(name="Bash"),), 127, Ended.NO_RESULT),
+    ],
+)
+def test_what_others_write_to_stderr_once_it_has_begun_ends_no_run(
+    said: tuple[AgentEvent, ...], code: int, ended: Ended
+) -> None:
+    exit_ = Exit(code=code, stderr="a hook says: error: unknown option")
+    assert conclude(digest_of(*said), exit_, Ended.NOT_INSTALLED).ended is ended
+
+
 def test_only_a_finished_session_has_a_final_message() -> None:
     claim = "<task-done>t-1</task-done>"
     assert conclude(digest_of(Result(text=claim)), Exit(code=0)).message == claim

@@ -161,7 +161,8 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def conclude(digest: Digest, exit_: Exit, heard: Ended | None = None) -> Ending:
-    """How a session ended that reports in events. `heard`: what its stderr says.
+    """How a session ended that reports in events. `heard`: why it did not even begin, by what its
+    stderr says; once it has begun, anybody may have written there.
 
     First what we did to it, then what it said, then how it went away.
     """
@@ -195,17 +196,18 @@ def _ended(digest: Digest, exit_: Exit, heard: Ended | None) -> tuple[Ended, str
         said = (result.detail if result else "") or (trouble.message if trouble else "")
         return Ended.USAGE_LIMIT, said or "the usage limit is reached"
     if result is not None:
-        kind = result.failure or (trouble.failure if trouble else None) or heard
+        kind = result.failure or (trouble.failure if trouble else None)
         return kind or Ended.AGENT_ERROR, result.detail or (trouble.message if trouble else "")
     if trouble is not None:
-        return trouble.failure or heard or Ended.AGENT_ERROR, trouble.message
+        return trouble.failure or Ended.AGENT_ERROR, trouble.message
     said = last_line(exit_.stderr)
-    if heard is not None:
+    has_begun = bool(digest.tail or digest.tool_uses)
+    if heard is not None and not has_begun:
         return heard, said
     if exit_.code < 0 or exit_.code in KILLED_CODES:
         signal = -exit_.code if exit_.code < 0 else exit_.code - 128
         return Ended.KILLED, f"killed by signal {signal}"
-    if exit_.code in (126, 127):
+    if exit_.code in (126, 127) and not has_begun:
         return Ended.NOT_INSTALLED, said or "command not found"
     return Ended.NO_RESULT, ": ".join(filter(None, (f"no result, exit code {exit_.code}", said)))
 
