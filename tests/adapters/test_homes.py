@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import sys
+import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -187,6 +188,33 @@ def test_a_newer_login_of_the_person_wins(place: Place) -> None:
     assert place.login() == {"token": "logged in anew"}
 
 
+def test_a_refreshed_login_is_there_for_others_before_the_session_ends(place: Place) -> None:
+    homes = place.homes()
+    homes.save()
+    folder = opened(homes)
+    homes.save()
+    assert place.login() == LOGIN
+    for token in ("new", "newer"):
+        (folder / "auth.json").write_text(json.dumps({"token": token}))
+        later = time.time_ns() + 10**9
+        os.utime(folder / "auth.json", ns=(later, later))
+        homes.save()
+        assert place.login() == {"token": token}
+    assert folder.exists()
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["newer first", "older first"])
+def test_two_sessions_that_refresh_one_login_leave_the_newer_one(place: Place, order: int) -> None:
+    first, second = place.homes(), place.homes()
+    one, two = opened(first, "t-1:1"), opened(second, "t-2:1")
+    for folder, token, at in ((two, "older", 2000), (one, "newer", 3000)):
+        (folder / "auth.json").write_text(json.dumps({"token": token}))
+        os.utime(folder / "auth.json", (at, at))
+    for homes in (first, second)[::order]:
+        homes.shut()
+    assert place.login() == {"token": "newer"}
+
+
 def test_a_person_who_logged_out_meanwhile_stays_logged_out(place: Place) -> None:
     homes = place.homes()
     (opened(homes) / "auth.json").write_text('{"token": "refreshed"}')
@@ -228,6 +256,8 @@ def test_the_variable_names_the_persons_own_folder_too(place: Place, tmp_path: P
 def test_a_configuration_that_cannot_be_read_is_left_out(place: Place) -> None:
     place.give("config.toml", "provider = = 1")
     place.give("settings.json", "[1]")
+    assert os.listdir(opened(place.homes())) == ["auth.json"]
+    place.give("settings.json", "[" * 100_000)
     assert os.listdir(opened(place.homes())) == ["auth.json"]
 
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from ralph.adapters.agents.command import CommandAgent
 from ralph.core.ended import Ended
 from ralph.core.ending import Digest, Ending, Exit
-from ralph.ports.agent import Setup
+from ralph.ports.agent import Home, Setup
 
 
 class Limited(CommandAgent):
@@ -13,7 +13,8 @@ class Limited(CommandAgent):
 
     def __init__(self, name: str = "", resets_at: float | None = None) -> None:
         super().__init__(Setup(name=name, command="agent"))
-        self.traits = replace(self.traits, login_hint="log in anew")
+        home = Home(variable="AGENT_HOME", folder=".agent")
+        self.traits = replace(self.traits, login_hint="log in anew", home=home)
         self.resets_at = resets_at
 
     def ending(self, digest: Digest, exit_: Exit) -> Ending:

@@ -5,14 +5,16 @@ from pathlib import Path
 import pytest
 
 from ralph.core import events
+from ralph.core.ended import Ended
 from ralph.core.ids import RunId
 from ralph.core.limits import Limits
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.core.transitions import Blocked
 from ralph.engine.loop import OVERLOADS_IN_A_ROW
+from ralph.ports.agent import Home
 from ralph.ports.store import Word
-from ralph.testing.doubles import Play, says
+from ralph.testing.doubles import NoHomes, Play, says
 from tests.engine.limited import Limited
 from tests.engine.world import Died, World
 
@@ -202,3 +204,27 @@ def test_who_was_to_step_in_and_cannot_work_is_left_out(world: World, word: str)
     assert (found.status, found.strikes, found.retry_count) == (Status.DONE, 0, 0)
     (warning,) = [one.message for one in world.told(events.Warned) if "second" in one.message]
     assert warning.startswith("second is left out of this run: ")
+
+
+def test_a_login_that_was_renewed_meanwhile_is_tried_before_anybody_has_to_log_in(
+    world: World,
+) -> None:
+    class Renewed(NoHomes):
+        number = 0
+
+        def files(self, home: Home) -> dict[str, bytes]:
+            return {"login": str(self.number).encode()}
+
+    world.homes = homes = Renewed()
+    task = world.add()
+
+    def renew() -> None:
+        homes.number += 1
+
+    ended = world.run(says("expired", does=renew), world.works())
+    assert ended.outcome is Outcome.COMPLETE
+    assert world.task(task).strikes == 0
+    ended_so = [one.ended for one in world.told(events.SessionEnded)]
+    assert ended_so == [Ended.OVERLOADED, Ended.FINISHED]
+    world.add("another")
+    assert world.run(says("expired")).outcome is Outcome.PAUSED

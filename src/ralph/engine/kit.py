@@ -177,7 +177,7 @@ class Kit:
         self.record(Warned(message=message, task_id=task))
 
     def look_after(self) -> None:
-        """Renew the lease when it is time, and put back what was removed underneath."""
+        """Renew the lease and save logins when it is time; put back what was removed underneath."""
         if self.store.restore_if_removed():
             self.warn("the database was removed while the run was at work; it is back")
         now = self.clock.monotonic()
@@ -187,6 +187,7 @@ class Kit:
             # with the space that the store keeps in reserve.
             with contextlib.suppress(CannotWrite):
                 self.store.heartbeat(self.settings.worker, self.settings.lease_s)
+            self.homes.save()
 
     def take_snapshot(self) -> Snapshot:
         """The checkout as it is; the look after a session also serves before the next one."""

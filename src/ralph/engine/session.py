@@ -8,7 +8,7 @@ from typing import IO
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.ended import Cost
+from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Ending, Exit
 from ralph.core.limits import reset_at
 from ralph.core.prices import priced
@@ -37,6 +37,7 @@ def hold(
         timeouts = replace(timeouts, idle_s=0.0)
     with _stream(f"{base}.jsonl") as stream:
         watch = Watch(kit, agent, claim, stream)
+        login = _login(kit, agent)
         lead = kit.homes.open(agent.traits.name, home, name) if home is not None else {}
         try:
             exit_ = kit.executor.run(
@@ -53,16 +54,27 @@ def hold(
             )
         finally:
             kit.homes.shut()
-    return Heard(ending=_ending(kit, agent, brief, watch, exit_), exit=exit_)
+    ending = _ending(kit, agent, watch, exit_)
+    if ending.ended is Ended.AUTH_EXPIRED and _login(kit, agent) != login:
+        # Whoever refreshes a login makes the old one useless for all others. The next session gets
+        # the new one, so nobody has to log in.
+        why = f"the login was renewed meanwhile: {ending.detail}"
+        ending = replace(ending, ended=Ended.OVERLOADED, detail=why)
+    ending = priced(ending, kit.settings.prices, brief.terms.model)
+    return Heard(ending=ending, exit=exit_)
 
 
-def _ending(kit: Kit, agent: Agent, brief: Brief, watch: Watch, exit_: Exit) -> Ending:
+def _login(kit: Kit, agent: Agent) -> Mapping[str, bytes]:
+    home = agent.traits.home
+    return kit.homes.files(home) if home is not None else {}
+
+
+def _ending(kit: Kit, agent: Agent, watch: Watch, exit_: Exit) -> Ending:
     now = kit.clock.now()
     ending = agent.ending(watch.digest, replace(exit_, ended_at=now))
-    if ending.cost is Cost.WAIT:
-        until = reset_at(ending.resets_at, now, kit.settings.limit_wait_s)
-        ending = replace(ending, resets_at=until)
-    return priced(ending, kit.settings.prices, brief.terms.model)
+    if ending.cost is not Cost.WAIT:
+        return ending
+    return replace(ending, resets_at=reset_at(ending.resets_at, now, kit.settings.limit_wait_s))
 
 
 def _stream(path: str) -> contextlib.AbstractContextManager[IO[bytes] | None]:

@@ -17,6 +17,11 @@ class Homes(Protocol):
         """Make a folder with nothing but credentials; return the variables that lead to it."""
         ...
 
+    def save(self) -> None:
+        """Copy back credentials that were refreshed in the last folder so far: other sessions, and
+        the person, have the ones that are of no use any more."""
+        ...
+
     def shut(self) -> None:
         """Copy back credentials that were refreshed in the last folder, and remove it."""
         ...

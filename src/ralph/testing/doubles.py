@@ -289,6 +289,9 @@ class NoHomes:
         del agent, home, session
         return {}
 
+    def save(self) -> None:
+        """Nothing is open."""
+
     def shut(self) -> None:
         """Nothing is open."""
 
