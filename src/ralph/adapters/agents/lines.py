@@ -1,7 +1,7 @@
 """JSON lines from a program: fast where they are sound, patient where they are not."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import UnionType
 from typing import Any, Final, Generic, TypeVar, Union, get_args, get_origin
 
@@ -41,7 +41,7 @@ class Lines(Generic[Kind]):
     def __init__(self, *kinds: type[Kind]) -> None:
         # Of the whole block in one call: nothing is done for each line but what it costs in C.
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Union[kinds])  # noqa: UP007
-        self._kinds = kinds
+        self._by_tag = {kind.__struct_config__.tag: kind for kind in kinds}
 
     def read(self, block: bytes) -> Sequence[Kind | Unknown]:
         """What each line is; `Unknown` where it is none of the kinds. Never raises."""
@@ -52,24 +52,32 @@ class Lines(Generic[Kind]):
         return lines
 
     def _read(self, line: bytes) -> Kind | Unknown:
-        for text in (line, _mended(line)):
+        found: Kind
+        try:
+            found = self._decoder.decode(line)
+            return found
+        except UNREADABLE:
+            text = _mended(line)
+        if text != line:
             try:
-                found: Kind = self._decoder.decode(text)
+                found = self._decoder.decode(text)
                 return found
             except UNREADABLE:
                 pass
-        for kind in self._kinds:
-            try:
-                return _salvaged(text, kind)
-            except UNREADABLE:
-                pass
+        try:
+            there = _decode(text, type=dict[str, Raw])
+            kind = self._by_tag.get(_decode(there.get("type", b"0"), type=str))
+            if kind is not None:
+                return _filled(there, kind)
+        except UNREADABLE:
+            pass
         return Unknown(line=text[: 4 * UNKNOWN_CHARS].decode("utf-8", "replace")[:UNKNOWN_CHARS])
 
 
 def salvage(data: bytes, kind: type[Kind]) -> Kind:
     """A struct from a JSON text, with defaults for what is missing or wrong. Never raises."""
     try:
-        return _salvaged(data, kind)
+        return _filled(_decode(data, type=dict[str, Raw]), kind)
     except UNREADABLE:
         return kind()
 
@@ -80,12 +88,8 @@ def _mended(line: bytes) -> bytes:
     return text.decode("utf-8", "replace").encode()
 
 
-def _salvaged(data: bytes | Raw, kind: type[Kind]) -> Kind:
+def _filled(there: Mapping[str, Raw], kind: type[Kind]) -> Kind:
     """The struct without the fields that are not what they should be."""
-    there = _decode(data, type=dict[str, Raw])
-    config = kind.__struct_config__
-    if config.tag_field and _decode(there.get(config.tag_field, b"0")) != config.tag:
-        raise msgspec.ValidationError(f"it is no {kind.__name__}")
     found = {}
     for field in msgspec.structs.fields(kind):
         if field.encode_name in there:
@@ -118,5 +122,5 @@ def _parts(data: Raw, kind: Any) -> Any:
         named = ((name, _value(one, get_args(kind)[1])) for name, one in pairs)
         return {name: value for name, value in named if value is not UNSET}
     if isinstance(kind, type) and issubclass(kind, Struct):
-        return _salvaged(data, kind)
+        return _filled(_decode(data, type=dict[str, Raw]), kind)
     raise msgspec.ValidationError("it has no parts")
