@@ -35,18 +35,33 @@ class Sample(NamedTuple):
     agent: str
     name: str
     line: dict[str, Any]
+    odd: bytes = b""
+    """A line that nobody knows, after each hundred of the others."""
 
     @property
     def block(self) -> bytes:
         """A megabyte of it: what is read from a pipe at once."""
         line = json.dumps(self.line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        return line * (BLOCK_BYTES // len(line))
+        lines = line * 100 + self.odd if self.odd else line
+        return lines * (BLOCK_BYTES // len(lines))
 
 
 def _source() -> str:
     with open(__file__, encoding="utf-8") as file:
         return file.read()
 
+
+DELTA = {
+    "type": "stream_event",
+    "event": {
+        "type": "content_block_delta",
+        "index": 1,
+        "delta": {"type": "text_delta", "text": " the file"},
+    },
+    "session_id": "d2997882-3f3b-4ed3-aa87-f6b134d14081",
+    "parent_tool_use_id": None,
+    "uuid": "6279bf9d-c64e-4632-8c57-303e9323c2b0",
+}
 
 SAMPLES = (
     Sample(
@@ -66,21 +81,8 @@ SAMPLES = (
             "tool_use_result": {"stdout": _source() * 4, "stderr": "", "interrupted": False},
         },
     ),
-    Sample(
-        "claude",
-        "deltas of 240 bytes",
-        {
-            "type": "stream_event",
-            "event": {
-                "type": "content_block_delta",
-                "index": 1,
-                "delta": {"type": "text_delta", "text": " the file"},
-            },
-            "session_id": "d2997882-3f3b-4ed3-aa87-f6b134d14081",
-            "parent_tool_use_id": None,
-            "uuid": "6279bf9d-c64e-4632-8c57-303e9323c2b0",
-        },
-    ),
+    Sample("claude", "deltas of 240 bytes", DELTA),
+    Sample("claude", "deltas and odd lines", DELTA, odd=b'{"type":"tomorrow","of":["a"]}\n'),
     Sample(
         "codex",
         "long lines",
