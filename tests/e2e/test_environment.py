@@ -133,3 +133,13 @@ def test_the_brief_comes_by_stdin_or_by_file(project: Project) -> None:
         project.ralph("run")
         assert "what is wanted" in project.git("show", "HEAD:brief.txt")
         assert project.status(task) == "done"
+
+
+def test_a_session_commits_by_the_name_that_its_person_has_set(project: Project) -> None:
+    project.agent("echo x > a; git add a; git commit -qm 'by the agent'; " + DONE)
+    project.git("config", "--unset", "user.name")
+    project.add("x")
+    names = {"GIT_AUTHOR_NAME": "Somebody", "GIT_COMMITTER_NAME": "Somebody"}
+    project.ralph("run", **names)
+    log = project.git("log", "--format=%an %s").splitlines()
+    assert "Somebody by the agent" in log

@@ -5,20 +5,44 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 ENCLOSING: Final = (
+    "AI_AGENT",
+    "BUN_PTY_LIB",
     "CLAUDECODE",
     "CLAUDE_CODE_*",
     "CLAUDE_AGENT_*",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PROJECT_DIR",
+    "CODEX_APPLY_PATCH_*",
     "CODEX_CI",
+    "CODEX_MANAGED_*",
     "CODEX_SANDBOX*",
     "CODEX_SESSION_ID",
     "CODEX_THREAD_ID",
     "CODEX_TOOL_CALL_ID",
+    "CODEX_VERSION",
+    "FACTORY_APPEND_SYSTEM_PROMPT",
     "FACTORY_DISABLE_SETTINGS_PERSISTENCE",
     "FACTORY_EXEC_*",
     "RALPH_*",
     "GIT_*",
 )
 """An agent that finds these believes that it runs inside another session, or writes elsewhere."""
+
+ON_PURPOSE: Final = (
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_SSH*",
+    "GIT_SSL_*",
+)
+"""What people set themselves: without a name, for example, nobody can commit."""
 
 SECRETS: Final = (
     "ANTHROPIC_*",
@@ -54,7 +78,7 @@ def inherited(
             kept[name] = value
         elif name in keys or _matches(name.upper(), SECRETS):
             dropped.append(name)
-        elif not _matches(name, ENCLOSING):
+        elif _matches(name, ON_PURPOSE) or not _matches(name, ENCLOSING):
             kept[name] = value
     return kept, tuple(sorted(dropped))
 
