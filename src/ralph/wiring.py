@@ -1,7 +1,7 @@
 """The only place where the parts meet."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     # Commands that only touch tasks must not pay for the engine.
     from importlib.metadata import EntryPoint
 
+    from ralph.adapters.executor.processes import Processes
     from ralph.core.gates import Gate
     from ralph.core.models import Preferences
     from ralph.core.prices import Price
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from ralph.engine.kit import Kit, Settings
     from ralph.ports.agent import Agent
     from ralph.ports.clock import Clock
+    from ralph.ports.executor import Captures
+    from ralph.ports.sandbox import Wall
     from ralph.ports.sink import Sink
+    from ralph.walls import Ground
     from ralph.workflows.probe import Probe
 
 WELL_KNOWN = ("codex", "claude", "droid")
@@ -206,6 +210,13 @@ def _probed_on(project: "Project | None", agent: str) -> "Preferences":
     return models if is_chosen else msgspec.structs.replace(models, model="")
 
 
+def ground_of(project: Project, *doors: str) -> "Ground":
+    """Where the wall around a project stands."""
+    from ralph.walls import Ground
+
+    return Ground(loaded=project.loaded, database=project.database, environ=os.environ, doors=doors)
+
+
 @contextmanager
 def assemble(
     project: Project, target: str | None, stdout: TextIO, *, json: bool, color: str
@@ -226,16 +237,19 @@ def assemble(
     with ExitStack() as stack:
         executor = Processes(clock)
         stack.callback(executor.close)
-        workspace = InPlace(executor, project.root)
+        git_dir = InPlace(executor, project.root).git_dir
         agents, absent = find_agents(project)
+        build = _walls(project, agents, executor)
         store = open_store(project)
         stack.callback(store.close)
         settings = _settings(project, find_target(store, target), clock, agents, absent)
-        stack.enter_context(CheckoutLock(workspace.git_dir, settings.run_id))
-        workspace.hide(IGNORED)
+        stack.enter_context(CheckoutLock(git_dir, settings.run_id))
         signals = stack.enter_context(Signals(executor))
         door = SocketDoor(store, executor)
         stack.callback(door.close)
+        wall, git = build(stack, door.directory)
+        workspace = InPlace(git, project.root)
+        workspace.hide(IGNORED)
         sink = _screen(project, store, settings.target, stdout, clock, json=json, color=color)
         stack.callback(sink.close)
         signals.last_deed = sink.close
@@ -249,9 +263,31 @@ def assemble(
             sink=sink,
             door=door,
             homes=SessionHomes(os.path.join(project.state, ".tmp"), os.environ),
+            wall=wall,
             interrupted=lambda: signals.interrupted,
             is_alive=is_alive,
         )
+
+
+def _walls(
+    project: Project, agents: "Sequence[Agent]", executor: "Processes"
+) -> "Callable[[ExitStack, str], tuple[Wall, Captures]]":
+    """How to put a wall around the checkout, and Ralph's own git behind it. Found out before
+    anything is touched: where there is no sandbox, there is no run."""
+    from ralph.adapters.sandbox.wall import NoWall
+
+    mode = project.loaded.config.sandbox.mode
+    if mode == "off" or all(agent.traits.says_sandbox_off for agent in agents):
+        return lambda *_: (NoWall(), executor)
+    from ralph.walls import a_sandbox, our_git, wall_of
+
+    sandbox, weaker = a_sandbox(project.loaded, executor)
+
+    def build(stack: ExitStack, door: str) -> "tuple[Wall, Captures]":
+        wall = stack.enter_context(wall_of(ground_of(project, door), sandbox, weaker))
+        return wall, our_git(executor, wall, project.state)
+
+    return build
 
 
 def find_target(store: Store, name: str | None) -> "Target":
@@ -278,16 +314,16 @@ def _settings(
 
     from ralph.adapters.executor.identity import this_process
     from ralph.core.duration import seconds
-    from ralph.core.environment import inherited
     from ralph.core.ids import RunId, worker_id
     from ralph.core.limits import Limits
     from ralph.core.order import Schedule
     from ralph.engine.kit import Settings
     from ralph.ports.executor import Timeouts
+    from ralph.walls import session_environment
 
     config = project.loaded.config
     keys = [key for agent in agents for key in agent.traits.keys]
-    env, dropped = inherited(os.environ, config.agent.pass_env, keys)
+    env, dropped = session_environment(project.loaded, os.environ, keys)
     tag = strftime("%Y%m%d-%H%M%S", localtime(clock.now()))
     by_path = config.execution.schedule == "critical-path"
     return Settings(
@@ -315,7 +351,6 @@ def _settings(
         ),
         commit=config.git.commit,
         fail_fast=config.execution.fail_fast,
-        sandbox="off" if config.sandbox.mode == "off" else "none",
         as_root=os.geteuid() == 0,
         budget_hard=config.budget.hard,
         session_usd=config.budget.session_usd,

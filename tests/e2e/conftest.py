@@ -114,6 +114,13 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 30.0) ->
         time.sleep(0.02)
 
 
+@pytest.fixture(autouse=True)
+def no_wall(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents in these tests also play what a person does meanwhile, beside the checkout: behind a
+    wall they could not. What runs behind one is in `sandbox/`."""
+    monkeypatch.setenv("RALPH_SANDBOX_MODE", "off")
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
     made = Project(tmp_path / "a project")

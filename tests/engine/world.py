@@ -26,6 +26,7 @@ from ralph.testing.doubles import (
     FakeExecutor,
     FakeWorkspace,
     NoHomes,
+    NoWall,
     Play,
     RecordingSink,
     ShutDoor,
@@ -122,6 +123,7 @@ class World:
             sink=self.sink,
             door=ShutDoor(),
             homes=self.homes,
+            wall=NoWall(),
             interrupted=lambda: self.signal,
             is_alive=lambda owner: owner.pid == self.number,
         )

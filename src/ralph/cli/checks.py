@@ -192,9 +192,9 @@ def _agent(project: "Project", agent: "Agent") -> Iterator[Check]:
 
 
 def _repository(root: str) -> Check:
-    from ralph.cli.places import git_top
+    from ralph.adapters.workspace.layout import top_of
 
-    top = git_top(root)
+    top = top_of(root)
     if top is None:
         return Check("failed", f"{root} is not in a git repository", "git init")
     return Check("ok", f"git repository {top}")

@@ -61,6 +61,8 @@ COMMANDS = {
     "feature list": "ralph.cli.feature_list",
     "agents list": "ralph.cli.agents_list",
     "agents probe": "ralph.cli.agents_probe",
+    "sandbox run": "ralph.cli.sandbox_run",
+    "sandbox show": "ralph.cli.sandbox_show",
     "config show": "ralph.cli.config_show",
     "completion": "ralph.cli.completion",
     "help": "ralph.cli.help",
@@ -74,6 +76,7 @@ GROUPS = {
     "task deps": "let tasks wait for each other",
     "feature": "look at features",
     "agents": "see which agents there are, and what they can do",
+    "sandbox": "look at the wall around sessions, and try it",
     "config": "look at settings",
 }
 

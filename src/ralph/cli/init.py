@@ -22,11 +22,11 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from ralph.cli.places import git_top
+    from ralph.adapters.workspace.layout import top_of
 
     del args
     root = os.getcwd()
-    if git_top(root) is None:
+    if top_of(root) is None:
         raise Missing(f"{root} is not in a git repository", hint="git init")
     _warn_of_another(root)
     try:

@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from ralph.cli.doors import add_doors, door_flags
 from ralph.cli.opening import the_project
 from ralph.cli.parser import one_of
 
@@ -12,6 +13,7 @@ ralph run t-1a2b3c            one task and all below it
 ralph run login               the tasks of the feature `login`
 ralph run --once              a single iteration
 ralph run --model opus        always this model
+ralph run --allow docker      with one door in the wall
 ralph run --dry-run           what would be done, and with what
 ralph run --json | jq .event  events as JSON lines"""
 
@@ -38,6 +40,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--max-retries", type=int, metavar="N", help="retries of each task")
     parser.add_argument("--no-commit", action="store_true", help="leave the work uncommitted")
     parser.add_argument("--no-sandbox", action="store_true", help="run without a wall, knowingly")
+    add_doors(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done")
     parser.add_argument("--json", action="store_true", help="print events as JSON lines")
 
@@ -75,4 +78,5 @@ def _flags(args: Namespace) -> dict[str, object]:
         flags["git.commit"] = "none"
     if args.no_sandbox:
         flags["sandbox.mode"] = "off"
+    flags |= door_flags(args)
     return flags

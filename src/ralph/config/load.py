@@ -20,6 +20,9 @@ DEFAULT = Source("default")
 IMPLIED = (("agent.command", "agent.name", "command"), ("models.model", "models.strategy", "fixed"))
 """`AGENT_CMD=…` means that agent, and `--model …` that model, unless the same place says more."""
 
+ADDED = frozenset({"sandbox.allow", "sandbox.write", "sandbox.read"})
+"""Flags that open one more door, and close none."""
+
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration, and where each setting came from."""
@@ -60,7 +63,7 @@ def load(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
     sources: dict[str, Source] = {}
     for layer in layers:
         for key, (value, source) in layer.values.items():
-            merged[key] = (_joined(merged.get(key), value, source), source)
+            merged[key] = (_joined(key, merged.get(key), value, source), source)
         sources |= layer.parts
     _imply(merged)
     unused = _unused(merged)
@@ -89,8 +92,10 @@ def _read_flags(flags: Mapping[str, object]) -> Layer:
     return Layer(values, [], {})
 
 
-def _joined(below: tuple[Any, Source] | None, value: Any, source: Source) -> Any:
+def _joined(key: str, below: tuple[Any, Source] | None, value: Any, source: Source) -> Any:
     """A higher layer wins; tables of free names (gates) are joined name by name."""
+    if source.kind == "flag" and key in ADDED and below and isinstance(below[0], list):
+        return [*below[0], *value]
     if below is None or not (isinstance(value, dict) and isinstance(below[0], dict)):
         return value
     if source.kind == "file":

@@ -177,7 +177,7 @@ class Policy(Section, frozen=True, kw_only=True):
 
 
 class Rule(Section, frozen=True, kw_only=True):
-    """A door in the wall."""
+    """A door in the wall. Closed, its paths are hidden and its programs (`bins`) blocked."""
 
     write: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
@@ -190,10 +190,14 @@ class Sandbox(Section, frozen=True, kw_only=True):
 
     mode: Literal["required", "off"] = "required"
     """`off` runs without a wall, knowingly."""
+    use: Literal["auto", "bubblewrap", "landlock", "sandbox-exec"] = "auto"
+    """Which wall; `auto` is the strongest that can be built here."""
     network: Literal["on", "off", "proxy"] = "on"
-    """`proxy` lets only listed domains through."""
+    """`proxy` lets only the listed domains through."""
+    domains: tuple[str, ...] = ()
+    """What `proxy` lets through: `example.com`, `*.example.com`, `example.com:8443`."""
     allow: tuple[str, ...] = ()
-    """Rules such as `aws` or `ssh`."""
+    """Rules: `aws`, `gcloud`, `kubectl`, `docker`, `ssh`, `gh`, `npm-publish`, or your own."""
     write: tuple[str, ...] = ()
     """Further paths that sessions may write."""
     read: tuple[str, ...] = ()

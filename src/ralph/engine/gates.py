@@ -9,6 +9,7 @@ from ralph.core.events import BaselineTaken, GateEnded, GateStarted
 from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import TaskId
 from ralph.engine.control import listen
+from ralph.engine.enclosed import run_enclosed
 from ralph.engine.kit import Kit
 from ralph.ports.executor import Command, Timeouts
 
@@ -104,11 +105,13 @@ def _run(kit: Kit, gate: Gate, task: TaskId | None) -> GateResult:
     log = f"{kit.files}.gate-{_file_name(gate.name)}.log"
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(log), exist_ok=True)
-    exit_ = kit.executor.run(
+    exit_ = run_enclosed(
+        kit,
         Command(argv=("/bin/sh", "-c", gate.command), cwd=kit.workspace.path, env=kit.env),
         log=log,
         timeouts=Timeouts(hard_s=kit.settings.gate_timeout_s),
         listener=tail,
+        task=task,
     )
     if exit_.stop is Stop.INTERRUPTED:
         raise Interrupted

@@ -21,6 +21,7 @@ from ralph.ports.clock import Clock
 from ralph.ports.door import Door
 from ralph.ports.executor import Executor, Timeouts
 from ralph.ports.homes import Homes
+from ralph.ports.sandbox import Wall
 from ralph.ports.sink import Sink
 from ralph.ports.store import Owner, Store
 from ralph.ports.workspace import Workspace
@@ -49,10 +50,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     commit: str = "auto"
     fail_fast: bool = False
     lease_s: float = 60.0
-    sandbox: str = "off"
-    """`off` by a person's choice, `none` since there is none yet."""
-    fenced: bool = False
-    """Sessions run inside it."""
     as_root: bool = False
     budget_hard: str = "billed"
     session_usd: float = 0.0
@@ -95,6 +92,7 @@ class Kit:
         sink: Sink,
         door: Door,
         homes: Homes,
+        wall: Wall,
         interrupted: Callable[[], str | None],
         is_alive: Callable[[Owner], bool | None],
     ) -> None:
@@ -110,6 +108,7 @@ class Kit:
         self.sink = sink
         self.door = door
         self.homes = homes
+        self.wall = wall
         self.interrupted = interrupted
         self.is_alive = is_alive
 
@@ -152,7 +151,7 @@ class Kit:
             s.budget_hard == "billed" and self.account(self.agent).billed is True
         )
         return Terms(
-            fenced=s.fenced,
+            fenced=self.wall.stands,
             as_root=s.as_root,
             budget_usd=s.session_usd if is_hard else 0.0,
             max_turns=s.max_turns,

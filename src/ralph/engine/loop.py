@@ -64,7 +64,7 @@ class Loop:
             agent=kit.agent.traits.name,
             checkout=kit.workspace.path,
             gates=tuple(gate.name for gate in s.gates),
-            sandbox=s.sandbox,
+            sandbox=kit.wall.name,
             account=kit.account(kit.agent).name,
         )
         record = Run(
@@ -77,9 +77,7 @@ class Loop:
         )
         kit.store.start_run(record, s.owner, s.lease_s, started)
         kit.publish()
-        if s.sandbox == "none":
-            kit.warn("there is no sandbox: sessions can write wherever you can")
-        for line in filter(None, (*s.absent, no_such_tier(kit))):
+        for line in filter(None, (*kit.wall.warnings, *s.absent, no_such_tier(kit))):
             kit.warn(line)
         if s.dropped:
             names = ", ".join(s.dropped)

@@ -10,8 +10,10 @@ from msgspec.structs import replace
 
 from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Ending, Exit
+from ralph.core.errors import Unavailable
 from ralph.core.limits import reset_at
 from ralph.core.prices import priced
+from ralph.engine.enclosed import run_enclosed
 from ralph.engine.kit import Kit
 from ralph.engine.watch import Watch
 from ralph.ports.agent import Agent, Brief
@@ -40,7 +42,8 @@ def hold(
         login = _login(kit, agent)
         lead = kit.homes.open(agent.traits.name, home, name) if home is not None else {}
         try:
-            exit_ = kit.executor.run(
+            exit_ = run_enclosed(
+                kit,
                 Command(
                     argv=launch.argv,
                     cwd=brief.checkout,
@@ -51,7 +54,12 @@ def hold(
                 timeouts=timeouts,
                 listener=watch,
                 line_limit=agent.traits.line_limit,
+                home=kit.homes.folder,
+                task=claim.task.id,
             )
+        except Unavailable as error:
+            # Like an agent that cannot be started: this session is over, and so is the run.
+            exit_ = Exit(error=str(error))
         finally:
             kit.homes.shut()
     ending = _ending(kit, agent, watch, exit_)

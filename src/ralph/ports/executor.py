@@ -56,7 +56,23 @@ class Captured(msgspec.Struct, frozen=True, kw_only=True):
     stderr: bytes
 
 
-class Executor(Protocol):
+class Captures(Protocol):
+    """Who runs short commands of our own."""
+
+    def capture(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout_s: float = 120.0,
+    ) -> Captured:
+        """Run a short command of our own (git) and return what it printed."""
+        ...
+
+
+class Executor(Captures, Protocol):
     """The only one who starts processes."""
 
     def run(
@@ -72,18 +88,6 @@ class Executor(Protocol):
 
         Whatever the process started is gone when this returns, also what left its group.
         """
-        ...
-
-    def capture(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes = b"",
-        timeout_s: float = 120.0,
-    ) -> Captured:
-        """Run a short command of our own (git) and return what it printed."""
         ...
 
     def watch(self, fd: int, ready: Callable[[], None]) -> None:

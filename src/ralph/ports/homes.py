@@ -22,6 +22,11 @@ class Homes(Protocol):
         the person, have the ones that are of no use any more."""
         ...
 
+    @property
+    def folder(self) -> str:
+        """Where the open session's agent keeps its configuration; empty without one."""
+        ...
+
     def shut(self) -> None:
         """Copy back credentials that were refreshed in the last folder, and remove it."""
         ...

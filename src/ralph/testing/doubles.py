@@ -1,6 +1,7 @@
 """Doubles of the ports, for tests of the engine: no processes, no git, no waiting."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -292,11 +293,44 @@ class NoHomes:
     def save(self) -> None:
         """Nothing is open."""
 
+    @property
+    def folder(self) -> str:
+        """There is none."""
+        return ""
+
     def shut(self) -> None:
         """Nothing is open."""
 
     def tidy(self, homes: Mapping[str, Home]) -> None:
         """Nothing is left."""
+
+
+class NoEnclosure:
+    """A command as it is."""
+
+    def __init__(self, command: Command) -> None:
+        self.command = command
+        self.has_started = True
+        self.warnings: Sequence[str] = ()
+
+
+class NoWall:
+    """A wall that is none."""
+
+    name = "off"
+    stands = False
+    warnings: Sequence[str] = ()
+
+    @contextmanager
+    def around(self, command: Command, *, home: str = "") -> Iterator[NoEnclosure]:
+        """As it is."""
+        del home
+        yield NoEnclosure(command)
+
+    def has_failed(self, exit_: Exit) -> str:
+        """It cannot."""
+        del exit_
+        return ""
 
 
 class ShutDoor:

@@ -26,6 +26,8 @@ class SessionHomes:
         self._root = os.path.join(root, "agents")
         self._environ = environ
         self._open: tuple[Home, str] | None = None
+        self._shared = ""
+        """The person's own folder, where a session has to work in it."""
 
     def files(self, home: Home) -> dict[str, bytes]:
         """The person's own credentials and excerpts, by name."""
@@ -39,6 +41,7 @@ class SessionHomes:
         theirs = self._theirs(home)
         if sys.platform == "darwin" and not _any(theirs, home.credentials):
             # The login is in the key chain, where it belongs to the folder's name.
+            self._shared = theirs
             return {}
         folder = os.path.join(self._root, f"{agent}@{session.replace(':', '-')}")
         try:
@@ -58,8 +61,14 @@ class SessionHomes:
             with suppress(OSError):
                 self._copy_back(os.path.join(folder, home.inside), home)
 
+    @property
+    def folder(self) -> str:
+        """Where the open session's agent keeps its configuration; empty without one."""
+        return self._open[1] if self._open is not None else self._shared
+
     def shut(self) -> None:
         """Copy back what was refreshed, and remove the folder."""
+        self._shared = ""
         if self._open is not None:
             home, folder = self._open
             self._open = None

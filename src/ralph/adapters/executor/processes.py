@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ralph.adapters.executor.capture import capture
 from ralph.adapters.executor.farewell import has_pidfd
+from ralph.adapters.executor.foreground import start_in_sight, wait_for
 from ralph.adapters.executor.log import Log
 from ralph.adapters.executor.loop import TICK_S, Loop
 from ralph.adapters.executor.running import Patience, Running
@@ -16,6 +17,7 @@ from ralph.adapters.executor.starting import NotStarted, start
 from ralph.adapters.executor.stopping import kill, signal_group
 from ralph.adapters.executor.sweep import MARKER, Sweeper, Traces
 from ralph.core.ending import Exit
+from ralph.core.errors import Unavailable
 from ralph.ports.clock import Clock
 from ralph.ports.executor import Captured, Command, Listener, Timeouts
 
@@ -156,6 +158,22 @@ class Processes:
         return capture(
             argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s, started=self._captured
         )
+
+    def hand_over(self, command: Command) -> int:
+        """Run with a person's own input and output, to the end; return the exit code."""
+        value = command.env.get(MARKER)
+        traces = self._sweeper.before(f"{MARKER}={value}" if value is not None else None)
+        try:
+            child = start_in_sight(command)
+        except NotStarted as error:
+            raise Unavailable(str(error)) from error
+        try:
+            code = wait_for(child)
+        finally:
+            kill(child, self._patience.stop_s)
+            self._sweeper.after(child.pid, traces)
+        # As a shell has it.
+        return code if code >= 0 else 128 - code
 
     def _captured(self, pid: int) -> None:
         if self._current is not None:

@@ -42,13 +42,14 @@ def start(
             start_new_session=True,
         )
     except OSError as error:
-        raise NotStarted(_reason(error, argv, cwd)) from error
+        raise NotStarted(reason(error, argv, cwd)) from error
     except ValueError as error:
         # A NUL byte in an argument, a `=` in the name of a variable.
         raise NotStarted(f"{argv[0]!r} cannot be started: {error}") from error
 
 
-def _reason(error: OSError, argv: Sequence[str], cwd: str) -> str:
+def reason(error: OSError, argv: Sequence[str], cwd: str) -> str:
+    """Why, in one line."""
     program = argv[0]
     if error.filename == cwd:
         return f"{program} cannot start in {cwd}: {error.strerror}"

@@ -148,17 +148,21 @@ class Sweeper:
 
     def _end(self, find: Callable[[], list[Process]]) -> int:
         tried: dict[tuple[int, str], int] = {}
+        dying: set[tuple[int, str]] = set()
         for _ in range(ROUNDS):
             notices: list[Notice] = []
             for process in find():
                 key = (process.pid, process.start)
+                if key not in tried and self._table.is_dying(process.pid):
+                    dying.add(key)
                 if (tries := tried.get(key, 0)) < len(TRIES):
                     notices.append((process, TRIES[tries]))
                     tried[key] = tries + 1
             if not notices:
                 break
             send_off(self._table, notices, self._grace_s)
-        return len(tried)
+        # What ends with its parent was waited for, not left behind.
+        return len(tried.keys() - dying)
 
 
 def _living(processes: list[Process], also: list[Process] | None = None) -> list[Process]:

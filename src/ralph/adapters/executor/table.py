@@ -2,8 +2,14 @@
 
 import contextlib
 import os
+import signal
 import sys
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+FLAGS: Final = 6
+"""Of /proc/PID/stat, behind the name."""
+EXITING: Final = 0x4
+KILLED: Final = 1 << (signal.SIGKILL - 1)
 
 
 class Process(NamedTuple):
@@ -28,6 +34,10 @@ class Table(Protocol):
     def children(self, pid: int) -> list[int]: ...
     def environ(self, pid: int) -> bytes:
         """`NAME=value` entries, each followed by NUL; empty if they cannot be read."""
+        ...
+
+    def is_dying(self, pid: int) -> bool:
+        """Is it on its way out already, so that nobody has left it behind?"""
         ...
 
 
@@ -73,6 +83,17 @@ class ProcFs:
     def environ(self, pid: int) -> bytes:
         """As it was when the program started."""
         return _read(f"/proc/{pid}/environ")
+
+    def is_dying(self, pid: int) -> bool:
+        """Exiting, or killed and not told yet: what ends with its parent is that for a moment."""
+        stat = _read(f"/proc/{pid}/stat")
+        fields = stat[stat.rfind(b")") + 2 :].split()
+        if len(fields) > FLAGS and int(fields[FLAGS]) & EXITING:
+            return True
+        for line in _read(f"/proc/{pid}/status").splitlines():
+            if line.startswith((b"SigPnd:", b"ShdPnd:")) and int(line[7:], 16) & KILLED:
+                return True
+        return False
 
 
 class Psutil:
@@ -124,6 +145,11 @@ class Psutil:
             return b""
         return b"".join(os.fsencode(f"{name}={value}\0") for name, value in variables.items())
 
+    def is_dying(self, pid: int) -> bool:
+        """Cannot tell."""
+        del pid
+        return False
+
 
 class Nobody:
     """When /proc is another pid namespace's: its numbers would name the wrong processes."""
@@ -148,6 +174,11 @@ class Nobody:
         """Cannot tell."""
         del pid
         return b""
+
+    def is_dying(self, pid: int) -> bool:
+        """Cannot tell."""
+        del pid
+        return False
 
 
 def this_table() -> Table:

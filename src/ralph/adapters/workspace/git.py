@@ -1,8 +1,8 @@
 """git as a subprocess: predictable, without hooks, and with errors a person can act on.
 
 Git runs whatever its configuration, hooks and attributes name. In a tree that an agent wrote it
-therefore belongs inside the wall (infra.md 1.3): hand in an `Executor` whose `capture` puts it
-there. Nothing in this folder starts a process in another way.
+therefore belongs inside the wall: hand in a `Captures` that puts it there. Nothing in this folder
+starts a process in another way.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Final
 
 from ralph.core.errors import Busy, CannotWrite, Missing, RalphError, Unavailable, UnusableData
 from ralph.core.safe_text import one_line
-from ralph.ports.executor import Captured, Executor
+from ralph.ports.executor import Captured, Captures
 
 SETTINGS: Final = (
     "core.fsmonitor=false",  # would run a program of the checkout's choice
@@ -57,7 +57,7 @@ class Git:
     """Commands in one checkout."""
 
     def __init__(
-        self, executor: Executor, top: str, *, env: Mapping[str, str] | None = None
+        self, executor: Captures, top: str, *, env: Mapping[str, str] | None = None
     ) -> None:
         self.top = top
         self._executor = executor
@@ -93,7 +93,7 @@ class Git:
         return self.word("hash-object", "-t", "tree", "--stdin")
 
 
-def find_top(executor: Executor, path: str) -> str:
+def find_top(executor: Captures, path: str) -> str:
     """The top directory of the checkout around `path`."""
     args = ("rev-parse", "--show-toplevel")
     got = _capture(executor, args, path, clean_environment(), b"")
@@ -125,7 +125,7 @@ def raw(path: str) -> bytes:
 
 
 def _capture(
-    executor: Executor, args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes
+    executor: Captures, args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes
 ) -> Captured:
     options = [part for setting in SETTINGS for part in ("-c", setting)]
     try:

@@ -30,14 +30,14 @@ from ralph.adapters.workspace.restore import Restore
 from ralph.adapters.workspace.status import Entry, Status, read_status
 from ralph.core.errors import RalphError
 from ralph.core.snapshot import Changes, Snapshot
-from ralph.ports.executor import Executor
+from ralph.ports.executor import Captures
 from ralph.ports.workspace import Committed
 
 
 class InPlace:
     """The checkout around a project's directory. Paths are relative to its top."""
 
-    def __init__(self, executor: Executor, project_path: str) -> None:
+    def __init__(self, executor: Captures, project_path: str) -> None:
         self._path = os.path.abspath(project_path)
         self._git = Git(executor, find_top(executor, self._path))
         self._objects = Objects(self._git)

@@ -19,7 +19,7 @@ from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.objects import Objects
 from ralph.core.errors import CannotWrite, Missing
 from ralph.core.snapshot import Changes, Snapshot
-from ralph.ports.executor import Executor
+from ralph.ports.executor import Captures
 from ralph.ports.workspace import Committed
 
 KEPT: Final = "refs/ralph/kept/"
@@ -36,7 +36,7 @@ class PrivateCheckout:
 
     def __init__(
         self,
-        executor: Executor,
+        executor: Captures,
         *,
         source_top: str,
         project_subdir: str,

@@ -1,0 +1,234 @@
+"""Linux: mounts of its own for every command, by bubblewrap.
+
+What the options are for, and which accident each prevents, is in docs/decisions/0007.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from shutil import which
+from typing import Final
+
+from msgspec.structs import replace
+
+from ralph.adapters.sandbox.launching import (
+    FORWARD_PORT,
+    PATIENT,
+    filtering,
+    forwarding,
+    launcher,
+    part_of,
+    to_proxy,
+    unstartable,
+    whole_path,
+)
+from ralph.adapters.sandbox.terrain import Ground, Lot, folders_between, survey
+from ralph.core.ending import Exit
+from ralph.core.fence import Access, Fence, Network, is_inside
+from ralph.ports.executor import Captures, Command
+from ralph.ports.sandbox import Trouble
+
+PROGRAM: Final = "bwrap"
+SAYS: Final = "bwrap: "
+
+WALL: Final = (
+    # Root would keep every capability without these two, and mount the walls away.
+    *("--unshare-user", "--cap-drop", "ALL"),
+    *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    "--die-with-parent",
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"),
+)
+COVERED: Final = ("sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr")
+"""Of /proc: files in there belong to root, whatever its powers. What is written to `core_pattern`
+runs as the real root, outside."""
+NO_NESTING: Final = "--disable-userns"
+"""Since 0.8. Without it a session gets capabilities in a namespace of its own making; the mounts
+are locked there, so it is a second line of defence."""
+
+PRIVATE: Final = ("/tmp", "/var/tmp")
+EMPTY: Final = ("/run", "/var/run")
+"""Sockets of the system and of desktops."""
+NULL: Final = ("--ro-bind", "/dev/null")
+"""Cannot even be opened there: mounts inside have no devices."""
+
+
+class Bubblewrap:
+    """A `Sandbox`."""
+
+    name = "bubblewrap"
+
+    def __init__(self, *, plain: bool = False) -> None:
+        self._plain = plain
+        """For short commands of our own: without Landlock inside, which closes sockets that are not
+        in the file system, and without the time for last words."""
+        self._wall: tuple[str, ...] = (*WALL, NO_NESTING)
+        self.gaps: Sequence[str] = ()
+
+    def for_ourselves(self) -> "Bubblewrap":
+        """The same for short commands of our own, once it was probed."""
+        plain = Bubblewrap(plain=True)
+        plain._wall = self._wall
+        return plain
+
+    @property
+    def is_installed(self) -> bool:
+        """Can its program be found?"""
+        return which(PROGRAM) is not None
+
+    def probe(self, executor: Captures) -> Trouble | None:
+        """Build the bare wall around `true`."""
+        if not self.is_installed:
+            return Trouble(reason="bubblewrap is not installed", way_out=how_to_install())
+        said = self._try(executor)
+        if "nknown option" in said:
+            self._wall = WALL
+            said = self._try(executor)
+        return (
+            Trouble(reason=f"bubblewrap cannot start: {said}", way_out=_way_out(said))
+            if said
+            else None
+        )
+
+    def _try(self, executor: Captures) -> str:
+        argv = (PROGRAM, *self._wall, "--", "/bin/sh", "-c", "exit 0")
+        got = executor.capture(argv, cwd="/", timeout_s=20.0)
+        if got.code == 0:
+            return ""
+        lines = got.stderr.decode("utf-8", "replace").strip().splitlines()
+        return (lines[-1].removeprefix(SAYS) if lines else f"exit code {got.code}")[:200]
+
+    def wrap(self, command: Command, fence: Fence) -> Command:
+        """The same, behind mounts of its own."""
+        env = fence.environment(command.env)
+        program = whole_path(command, env)
+        if not program:
+            return unstartable(command)
+        ground = survey(fence, env.get("PATH", os.defpath))
+        argv = (
+            *(() if self._plain else PATIENT),
+            *filtering(fence, command.env, fence.proxy),
+            PROGRAM,
+            *self._wall,
+            *(("--unshare-net",) if fence.network is not Network.ON else ()),
+            *_mounts(fence, ground, program),
+            *("--chdir", command.cwd, "--"),
+            *forwarding(fence),
+            *(() if self._plain else launcher("/tmp", scope=True)),
+            *command.argv,
+        )
+        temp = dict.fromkeys(("TMPDIR", "TMP", "TEMP"), "/tmp")
+        return replace(command, argv=argv, env={**env, **temp, **to_proxy(fence, FORWARD_PORT)})
+
+    def has_failed(self, exit_: Exit) -> str:
+        """It says so itself, and ends with 1 before anything was started."""
+        said = exit_.stderr.strip()
+        if exit_.code == 1 and exit_.stop is None and said.startswith(SAYS):
+            return said.splitlines()[0][:200]
+        return ""
+
+
+def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
+    """From the outside in: each lies on top of what it is in."""
+    for name in COVERED:
+        if os.path.exists(f"/proc/{name}"):
+            yield from ("--ro-bind", f"/proc/{name}", f"/proc/{name}")
+    base = _private(fence)
+    yield from (part for path, how in base for part in (*how, path))
+    shown = {path: Access.HIDE for path, _ in base}
+    for lot in ground.lots:
+        yield from _holders(lot, shown)
+        yield from _mount(lot, shown)
+        shown[lot.path] = lot.access
+    yield from _program(program, shown)
+    for path in ground.sockets:
+        if _around(path, shown) is not Access.HIDE:
+            yield from (*NULL, path)
+    for path in fence.sockets:
+        real = os.path.realpath(path)
+        if os.path.exists(real):
+            yield from ("--bind", real, real)
+    yield from (part for path in ground.blocked for part in (*NULL, path))
+    # Last, since something in them may be shown after all.
+    yield from (
+        part
+        for lot in ground.lots
+        if lot.access is Access.HIDE
+        and lot.is_folder
+        and _around(lot.path, shown) is not Access.HIDE
+        for part in ("--remount-ro", lot.path)
+    )
+
+
+def _private(fence: Fence) -> list[tuple[str, tuple[str, ...]]]:
+    """Folders that are others inside."""
+    temp = ("--bind", fence.temp) if fence.temp else ("--tmpfs",)
+    found = {os.path.realpath(path): temp for path in PRIVATE if os.path.isdir(path)}
+    found |= {os.path.realpath(path): ("--tmpfs",) for path in EMPTY if os.path.isdir(path)}
+    return list(found.items())
+
+
+def _mount(lot: Lot, shown: dict[str, Access]) -> tuple[str, ...]:
+    around = _around(lot.path, shown)
+    match lot.access:
+        case Access.WRITE:
+            return ("--bind", lot.path, lot.path)
+        case Access.READ:
+            # Everything is read-only to begin with.
+            return () if around is Access.READ else ("--ro-bind", lot.path, lot.path)
+        case Access.HIDE if around is Access.HIDE:
+            return ()
+        case Access.HIDE if lot.is_folder:
+            return ("--tmpfs", lot.path)
+        case Access.HIDE:
+            return (*NULL, lot.path)
+
+
+def _holders(lot: Lot, shown: dict[str, Access]) -> Iterator[str]:
+    """A folder that holds something protected becomes a mount as well: otherwise it could be
+    renamed away, and another be put in its place."""
+    if lot.access is Access.WRITE or _around(lot.path, shown) is not Access.WRITE:
+        return
+    for folder in folders_between(lot.path, shown):
+        shown[folder] = Access.WRITE
+        yield from ("--bind", folder, folder)
+
+
+def _around(path: str, shown: dict[str, Access]) -> Access:
+    """What holds for the folder in which something lies."""
+    while path != "/":
+        path = os.path.dirname(path)
+        if path in shown:
+            return shown[path]
+    return Access.READ
+
+
+def _program(program: str, shown: dict[str, Access]) -> Iterator[str]:
+    """An agent may be installed in its own folder, which is hidden: just that part comes back."""
+    for path in dict.fromkeys((program, os.path.realpath(program))):
+        if _around(path, shown) is Access.HIDE:
+            part = part_of(path, max((p for p in shown if is_inside(path, p)), key=len))
+            yield from ("--ro-bind", part, part)
+
+
+def how_to_install() -> str:
+    """The command for this system."""
+    known = {
+        "apt-get": "sudo apt-get install bubblewrap",
+        "dnf": "sudo dnf install bubblewrap",
+        "pacman": "sudo pacman -S bubblewrap",
+        "zypper": "sudo zypper install bubblewrap",
+        "apk": "sudo apk add bubblewrap",
+    }
+    for program, command in known.items():
+        if which(program, path="/usr/bin:/bin:/usr/sbin:/sbin") is not None:
+            return command
+    return "install the package bubblewrap"
+
+
+def _way_out(said: str) -> str:
+    if os.path.exists("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"):
+        return "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+    if os.path.exists("/proc/sys/kernel/unprivileged_userns_clone"):
+        return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
+    if "proc" in said:
+        return "in a container: start it with --security-opt systempaths=unconfined"
+    return "sudo sysctl -w user.max_user_namespaces=15000"

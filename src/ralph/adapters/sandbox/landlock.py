@@ -1,0 +1,101 @@
+"""Linux without user namespaces: Landlock alone. Weaker, and it says so."""
+
+import os
+import platform
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from ralph.adapters.sandbox.belongings import a_folder
+from ralph.adapters.sandbox.launching import (
+    PATIENT,
+    filtering,
+    launcher,
+    part_of,
+    to_proxy,
+    unstartable,
+    whole_path,
+)
+from ralph.adapters.sandbox.terrain import survey
+from ralph.core.ending import Exit
+from ralph.core.fence import Access, Fence, is_inside
+from ralph.ports.executor import Captures, Command
+from ralph.ports.sandbox import Trouble
+
+GAPS: Final = (
+    "what judges can be changed: .ralph.toml, .ralph/, git's hooks and configuration",
+    "sockets of other programs can be reached",
+    "other processes can be seen",
+    "names of hidden files can be listed",
+    "permissions and times of your files outside can be changed",
+)
+SAYS: Final = "ralph: Landlock"
+
+
+class Landlock:
+    """A `Sandbox`."""
+
+    name = "landlock"
+    gaps: Sequence[str] = GAPS
+
+    def probe(self, executor: Captures) -> Trouble | None:
+        """Close everything around `true`."""
+        nothing = {"write": [], "read": [], "hide": [], "network": "on", "port": 0}
+        with a_folder() as folder:
+            argv = (*launcher(folder, **nothing), "/bin/true")
+            got = executor.capture(argv, cwd="/", timeout_s=20.0)
+        if got.code == 0:
+            return None
+        return Trouble(
+            reason=f"Landlock cannot start: {got.stderr.decode('utf-8', 'replace').strip()[:200]}",
+            way_out=f"use a kernel with Landlock (this is {platform.release()}), or bubblewrap",
+        )
+
+    def wrap(self, command: Command, fence: Fence) -> Command:
+        """The same, behind rules that the kernel keeps."""
+        env = fence.environment(command.env)
+        program = whole_path(command, env)
+        if not program:
+            return unstartable(command)
+        ground = survey(fence, env.get("PATH", os.defpath))
+        hidden = [lot.path for lot in ground.lots if lot.access is Access.HIDE]
+        write = [lot.path for lot in ground.lots if lot.access is Access.WRITE]
+        read = [lot.path for lot in ground.lots if lot.access is Access.READ]
+        orders = {
+            "write": [*write, fence.temp],
+            # Only what lies in something hidden needs a word of its own.
+            "read": [path for path in read if _is_in(path, hidden)] + _program(program, hidden),
+            "hide": [*hidden, *ground.blocked],
+            "network": fence.network,
+            "port": fence.port,
+            "dies": True,
+        }
+        return replace(
+            command,
+            argv=(
+                *PATIENT,
+                *filtering(fence, command.env, fence.port),
+                *launcher(fence.temp, **orders),
+                *command.argv,
+            ),
+            env={
+                **env,
+                **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), fence.temp),
+                **to_proxy(fence, fence.port),
+            },
+        )
+
+    def has_failed(self, exit_: Exit) -> str:
+        """The launcher says so."""
+        said = exit_.stderr.strip()
+        return said.splitlines()[0][:200] if exit_.code == 126 and said.startswith(SAYS) else ""
+
+
+def _is_in(path: str, folders: Sequence[str]) -> bool:
+    return any(is_inside(path, folder) for folder in folders)
+
+
+def _program(program: str, hidden: Sequence[str]) -> list[str]:
+    paths = dict.fromkeys((program, os.path.realpath(program)))
+    return [part_of(path, folder) for path in paths for folder in hidden if is_inside(path, folder)]

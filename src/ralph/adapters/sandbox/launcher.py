@@ -1,0 +1,171 @@
+"""The last thing before a command starts behind its wall: run by itself, as a script.
+
+    python -I -S launcher.py '{…}' -- COMMAND…
+
+It hears signals again (bubblewrap is told not to), lets Landlock close what mounts cannot, or all
+of it where there are no mounts, and becomes the command. Nothing but the standard library, since
+every session pays for it.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+NO_NEW_PRIVS: Final = 38
+DIE_WITH_PARENT: Final = 1
+CREATE, ADD, RESTRICT = 444, 445, 446
+"""System calls, the same on every machine."""
+VERSION_FLAG: Final = 1
+BENEATH, PORT = 1, 2
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+OLDEST: Final = (1 << 13) - 1
+"""All that the first version knows: read, write, remove, make."""
+REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
+SINCE: Final = {2: REFER, 3: TRUNCATE, 5: IOCTL}
+FOR_FILES: Final = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
+CONNECT_TCP: Final = 2
+ABSTRACT_SOCKETS, SIGNALS = 1, 2
+DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+
+
+class Ruleset(ctypes.Structure):
+    """struct landlock_ruleset_attr."""
+
+    _fields_ = (
+        ("files", ctypes.c_uint64),
+        ("network", ctypes.c_uint64),
+        ("scoped", ctypes.c_uint64),
+    )
+
+
+class Beneath(ctypes.Structure):
+    """struct landlock_path_beneath_attr."""
+
+    _pack_ = 1
+    _fields_ = (("access", ctypes.c_uint64), ("fd", ctypes.c_int32))
+
+
+class Port(ctypes.Structure):
+    """struct landlock_net_port_attr."""
+
+    _fields_ = (("access", ctypes.c_uint64), ("port", ctypes.c_uint64))
+
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def version() -> int:
+    """Which Landlock this kernel has; 0 without any."""
+    return max(0, int(libc.syscall(CREATE, None, 0, VERSION_FLAG)))
+
+
+def main() -> None:
+    """Obey the orders, then become the command."""
+    split = sys.argv.index("--")
+    orders: dict[str, Any] = json.loads(sys.argv[1])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    # By this it is told from outside that the wall stood.
+    os.close(os.open(orders["started"], os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    if orders.get("dies"):
+        libc.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    if "write" in orders:
+        enclose(orders)
+    elif orders.get("scope") and version() >= 6:
+        _restrict(Ruleset(0, 0, ABSTRACT_SOCKETS), ())
+    _become(sys.argv[split + 1 :])
+
+
+def enclose(orders: dict[str, Any]) -> None:
+    """All by Landlock: what is not opened here is closed."""
+    abi = version()
+    if not abi:
+        _give_up("this kernel has no Landlock", 126)
+    files = OLDEST | sum(right for since, right in SINCE.items() if abi >= since)
+    may_read = EXECUTE | READ_FILE | READ_DIR
+    rules: list[tuple[str, int]] = [("/", READ_DIR)]
+    rules += ((path, may_read) for path in _open_paths("/", set(orders["hide"])))
+    rules += ((path, may_read) for path in orders["read"])
+    rules += ((path, files) for path in orders["write"])
+    rules += ((f"/dev/{name}", files & ~EXECUTE) for name in DEVICES)
+    is_scoped = abi >= 6
+    is_netted = abi >= 4 and orders["network"] != "on"
+    ruleset = Ruleset(
+        files, CONNECT_TCP if is_netted else 0, ABSTRACT_SOCKETS | SIGNALS if is_scoped else 0
+    )
+    ports = (orders["port"],) if is_netted and orders["port"] else ()
+    _restrict(ruleset, rules, ports)
+
+
+def _open_paths(folder: str, hidden: set[str]) -> Iterator[str]:
+    """Everything but what is hidden: Landlock cannot take away a part of what it has given."""
+    for entry in os.scandir(folder):
+        if entry.path in hidden or entry.is_symlink():
+            continue
+        if any(path.startswith(f"{entry.path}/") for path in hidden):
+            yield from _open_paths(entry.path, hidden)
+        else:
+            yield entry.path
+
+
+def _restrict(
+    ruleset: Ruleset, rules: "list[tuple[str, int]] | tuple[()]", ports: tuple[int, ...] = ()
+) -> None:
+    size = ctypes.sizeof(ruleset)
+    handle = _checked(libc.syscall(CREATE, ctypes.byref(ruleset), _known_size(size), 0))
+    for path, access in rules:
+        _allow(handle, path, access & ruleset.files)
+    for number in ports:
+        port = Port(CONNECT_TCP, number)
+        _checked(libc.syscall(ADD, handle, PORT, ctypes.byref(port), 0))
+    _checked(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
+    _checked(libc.syscall(RESTRICT, handle, 0))
+    os.close(handle)
+
+
+def _known_size(size: int) -> int:
+    """Older kernels refuse a structure with fields that they do not know."""
+    abi = version()
+    return 8 if abi < 4 else 16 if abi < 6 else size
+
+
+def _allow(handle: int, path: str, access: int) -> None:
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # gone, or not ours to see: then it stays closed
+    try:
+        if not os.path.isdir(path):
+            access &= FOR_FILES
+        beneath = Beneath(access, fd)
+        _checked(libc.syscall(ADD, handle, BENEATH, ctypes.byref(beneath), 0))
+    finally:
+        os.close(fd)
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        _give_up(f"Landlock: {os.strerror(ctypes.get_errno())}", 126)
+    return result
+
+
+def _become(argv: list[str]) -> None:
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        code = 127 if isinstance(error, FileNotFoundError) else 126
+        _give_up(f"{argv[0]}: {error.strerror}", code)
+
+
+def _give_up(why: str, code: int) -> None:
+    sys.stderr.write(f"ralph: {why}\n")
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""A way through the wall for listed domains only: run by itself, as a script.
+
+    python -I -S proxy.py '{"listen": …, "domains": […]}' -- COMMAND…    outside: a filtering proxy
+    python -I -S proxy.py '{"listen": …, "to": SOCKET}' -- COMMAND…      inside: the way to it
+
+Each listens, leaves a child behind that serves, and becomes the command. The child ends with it.
+"""
+
+import contextlib
+import ctypes
+import ipaddress
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+from typing import Any, Final
+
+DIE_WITH_PARENT: Final = 1
+USUAL_PORTS: Final = (80, 443)
+PATIENCE_S: Final = 30.0
+HEAD_BYTES: Final = 64 * 1024
+CHUNK: Final = 64 * 1024
+
+
+class Refused(Exception):
+    """Not on the list."""
+
+
+def main() -> None:
+    """Listen, fork, become the command."""
+    split = sys.argv.index("--")
+    orders: dict[str, Any] = json.loads(sys.argv[1])
+    server = _listen(orders["listen"])
+    parent = os.getpid()
+    if os.fork() == 0:
+        _serve(server, orders, parent)
+        os._exit(0)
+    server.close()
+    argv = sys.argv[split + 1 :]
+    os.execvp(argv[0], argv)
+
+
+def _listen(where: "str | int") -> socket.socket:
+    if isinstance(where, str):
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        server.bind(where)
+    else:
+        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", where))
+    server.listen(128)
+    return server
+
+
+def _serve(server: socket.socket, orders: dict[str, Any], parent: int) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Meant for the command, which may still want to say something to its model.
+        signal.signal(number, signal.SIG_IGN)
+    _let_go_of_pipes()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    server.settimeout(1.0)
+    while os.getppid() == parent:
+        try:
+            guest, _ = server.accept()
+        except TimeoutError:
+            continue
+        guest.settimeout(PATIENCE_S)
+        threading.Thread(target=_guide, args=(guest, orders), daemon=True).start()
+
+
+def _let_go_of_pipes() -> None:
+    """The command's own pipes: who reads them waits until nobody holds them any more."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+
+
+def _guide(guest: socket.socket, orders: dict[str, Any]) -> None:
+    try:
+        if "to" in orders:
+            there = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            there.connect(orders["to"])
+        else:
+            there = _through_the_filter(guest, orders)
+        _relay(guest, there)
+    except Refused as refused:
+        _answer(guest, 403, f"ralph: {refused}")
+    except OSError as error:
+        _answer(guest, 502, f"ralph: {error}")
+    finally:
+        guest.close()
+
+
+def _through_the_filter(guest: socket.socket, orders: dict[str, Any]) -> socket.socket:
+    head, rest = _read_head(guest)
+    line, _, fields = head.partition(b"\r\n")
+    method, target, protocol = line.decode("latin-1").split(" ", 2)
+    if method == "CONNECT":
+        host, port = split_address(target, 443)
+        there = _connect(host, port, orders)
+        guest.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+    else:
+        scheme, _, address = target.partition("://")
+        if scheme != "http":
+            raise Refused(f"{target[:100]} is no address for a proxy")
+        place, slash, path = address.partition("/")
+        host, port = split_address(place, 80)
+        there = _connect(host, port, orders)
+        # One request for each connection: the next one may be meant for another domain.
+        kept = [
+            field
+            for field in fields.split(b"\r\n")
+            if not field.lower().startswith((b"connection:", b"proxy-", b"keep-alive:"))
+        ]
+        first = f"{method} {slash}{path} {protocol}".replace("  ", " / ").encode("latin-1")
+        there.sendall(b"\r\n".join((first, b"Connection: close", *kept)) + b"\r\n\r\n")
+    there.sendall(rest)
+    return there
+
+
+def _read_head(guest: socket.socket) -> tuple[bytes, bytes]:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = guest.recv(CHUNK)
+        if not more or len(data) > HEAD_BYTES:
+            raise Refused("that is no request")
+        data += more
+    head, _, rest = data.partition(b"\r\n\r\n")
+    return head, rest
+
+
+def split_address(text: str, port: int) -> tuple[str, int]:
+    """`host:port`, also with an IPv6 address in brackets."""
+    if text.startswith("["):
+        host, _, rest = text[1:].partition("]")
+        number = rest.removeprefix(":")
+    else:
+        host, _, number = text.partition(":")
+    if number and not number.isdecimal():
+        raise Refused(f"{text[:100]} is no address")
+    return host.lower().rstrip("."), int(number) if number else port
+
+
+def is_listed(host: str, port: int, domains: list[str]) -> bool:
+    """Is it on the list? `*.example.com` is every name below it; without a port, the web's."""
+    for domain in domains:
+        name, wanted = split_address(domain, 0)
+        if port != wanted and (wanted or port not in USUAL_PORTS):
+            continue
+        if host == name or (name.startswith("*.") and host.endswith(name[1:])):
+            return True
+    return False
+
+
+def _connect(host: str, port: int, orders: dict[str, Any]) -> socket.socket:
+    if not is_listed(host, port, orders["domains"]):
+        raise Refused(f"{host}:{port} is not listed in [sandbox] domains")
+    if orders.get("upstream"):
+        return _by_another(host, port, orders["upstream"])
+    trouble: OSError = OSError(f"{host} has no address")
+    for family, kind, number, _, address in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM):
+        # A name that leads back here, or to the machine's own keeper of keys, is a trick.
+        if not _is_literal(host) and is_near(address[0]):
+            raise Refused(f"{host} leads to {address[0]}")
+        try:
+            there = socket.socket(family, kind, number)
+            there.settimeout(PATIENCE_S)
+            there.connect(address)
+        except OSError as error:
+            trouble = error
+        else:
+            return there
+    raise trouble
+
+
+def _by_another(host: str, port: int, upstream: str) -> socket.socket:
+    """Through the proxy that a person's own environment names."""
+    address, _, _ = upstream.partition("://")[2].rpartition("@")[2].partition("/")
+    there = socket.create_connection(split_address(address, 3128), PATIENCE_S)
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    there.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode("latin-1"))
+    head, _ = _read_head(there)
+    if head.split(b" ")[1:2] != [b"200"]:
+        raise Refused(f"{upstream} said: {head.splitlines()[0][:100].decode('latin-1')}")
+    return there
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return True
+
+
+def is_near(address: "str | int") -> bool:
+    """This machine, or the one next to it that hands out credentials."""
+    near = ipaddress.ip_address(str(address).partition("%")[0])
+    mapped = getattr(near, "ipv4_mapped", None)
+    near = mapped or near
+    return near.is_loopback or near.is_link_local or near.is_unspecified
+
+
+def _answer(guest: socket.socket, code: int, why: str) -> None:
+    body = f"{why}\n".encode()
+    head = (
+        f"HTTP/1.1 {code} Refused\r\nContent-Type: text/plain\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    with contextlib.suppress(OSError):
+        guest.sendall(head.encode() + body)
+
+
+def _relay(one: socket.socket, other: socket.socket) -> None:
+    """Both ways, until both have said all."""
+    for end in (one, other):
+        end.settimeout(None)
+    open_ = {one: other, other: one}
+    try:
+        while open_:
+            for source in select.select(list(open_), [], [])[0]:
+                data = source.recv(CHUNK)
+                if data:
+                    open_[source].sendall(data)
+                else:
+                    open_.pop(source).shutdown(socket.SHUT_WR)
+    finally:
+        other.close()
+
+
+if __name__ == "__main__":
+    main()

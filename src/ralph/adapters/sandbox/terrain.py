@@ -1,0 +1,183 @@
+"""What is really there: a fence names places, this says which exist and where they lead."""
+
+import os
+import stat
+from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from ralph.core.fence import Absent, Access, Blocked, Fence, Place, is_inside, ordered
+
+USUAL_PATH: Final = (
+    "/usr/local/bin",
+    "/usr/bin",
+    "/bin",
+    "/usr/local/sbin",
+    "/usr/sbin",
+    "/snap/bin",
+    "/opt/homebrew/bin",
+    "/opt/local/bin",
+)
+"""A program may be called by its whole path, wherever PATH leads."""
+
+SOCKETS: Final = "/proc/net/unix"
+
+
+class Lot(NamedTuple):
+    """A place as it is on this machine, without symbolic links on the way."""
+
+    path: str
+    access: Access
+    is_folder: bool
+    place: Place
+
+
+class Ground(NamedTuple):
+    """Everything that a wall has to do with."""
+
+    lots: tuple[Lot, ...]
+    """Shallow ones first."""
+    blocked: tuple[str, ...]
+    """Programs, by the file behind every link."""
+    sockets: tuple[str, ...]
+    """At which others listen."""
+    links: tuple[str, ...]
+    """Places to be protected that are symbolic links: those cannot be."""
+
+
+@lru_cache(maxsize=8)
+def survey(fence: Fence, path: str) -> Ground:
+    """Look at every place. `path` is the PATH of what is to be started."""
+    lots: dict[str, Lot] = {}
+    links: list[str] = []
+    top = os.path.realpath(fence.top)
+    for place in fence.places:
+        lot = _look(place, fence, top)
+        if lot is None:
+            continue
+        lots[lot.path] = lot
+        if place.access is Access.READ and _is_planted_link(place, fence):
+            links.append(place.path)
+    by_depth = tuple(sorted(lots.values(), key=lambda lot: (lot.path.count("/"), lot.path)))
+    writable = [lot.path for lot in by_depth if lot.access is Access.WRITE]
+    return Ground(
+        lots=by_depth,
+        blocked=tuple(dict.fromkeys(_programs(fence.blocked, path, writable))),
+        sockets=tuple(dict.fromkeys(_sockets(fence))),
+        links=tuple(links),
+    )
+
+
+def _look(place: Place, fence: Fence, top: str) -> Lot | None:
+    real = os.path.realpath(place.path)
+    try:
+        mode = os.stat(real).st_mode
+    except OSError:
+        return None
+    if place.access is Access.WRITE and _strays(place.path, real, fence.top, top):
+        # An agent may have put a link there in an earlier session; it must not lead us out.
+        return None
+    if place.access is Access.HIDE and not os.access(real, os.R_OK):
+        return None
+    return Lot(real, place.access, stat.S_ISDIR(mode), place)
+
+
+def _strays(path: str, real: str, top: str, real_top: str) -> bool:
+    """Does a path in the checkout lead out of its place?"""
+    if path == top or not is_inside(path, top):
+        return False
+    return real != real_top + path[len(top) :]
+
+
+def _is_planted_link(place: Place, fence: Fence) -> bool:
+    """A link in a writable folder can be replaced by another, whatever it leads to."""
+    return os.path.islink(place.path) and fence.access(os.path.dirname(place.path)) is Access.WRITE
+
+
+def folders_between(path: str, roots: Container[str]) -> list[str]:
+    """The folders around a path, up to the first of the roots, outermost first."""
+    found: list[str] = []
+    folder = os.path.dirname(path)
+    while folder not in roots and folder != "/":
+        found.insert(0, folder)
+        folder = os.path.dirname(folder)
+    return found
+
+
+def missing(fence: Fence, absent: Absent) -> list[str]:
+    """Protected places that do not exist, of one kind."""
+    return [
+        place.path
+        for place in ordered(fence.places)
+        if place.absent is absent
+        and place.access is not Access.WRITE
+        and not os.path.lexists(place.path)
+    ]
+
+
+def frozen(fence: Fence) -> list[str]:
+    """Protected files and folders, each of which lies in a folder that can be written."""
+    return [
+        place.path
+        for place in ordered(fence.places)
+        if place.access is Access.READ
+        and not place.changes
+        and os.path.lexists(place.path)
+        and fence.access(os.path.dirname(place.path)) is Access.WRITE
+    ]
+
+
+def is_its_own(name: str, real: str) -> bool:
+    """Is the file behind a name that program, or one that does many other things as well?
+
+    Version managers link every name to themselves: to block that file would block them all.
+    """
+    base = os.path.basename(real)
+    return base == name or (base.startswith(name) and not base[len(name)].isalpha())
+
+
+def hits(name: str, path: str) -> Iterator[str]:
+    """Every file that a name may start."""
+    for folder in dict.fromkeys((*path.split(os.pathsep), *USUAL_PATH)):
+        candidate = os.path.join(folder, name)
+        if os.path.isabs(candidate) and os.path.isfile(candidate):
+            yield candidate
+
+
+def _programs(blocked: Iterable[Blocked], path: str, writable: list[str]) -> Iterator[str]:
+    for program in blocked:
+        for candidate in hits(program.name, path):
+            real = os.path.realpath(candidate)
+            if is_its_own(program.name, real) and not any(is_inside(real, w) for w in writable):
+                yield real
+
+
+def _sockets(fence: Fence) -> Iterator[str]:
+    """A read-only mount does not keep anybody from talking to whoever listens."""
+    allowed = {os.path.realpath(path) for path in fence.sockets}
+    doors = [os.path.realpath(door) for door in fence.doors]
+    for path in _listening():
+        real = os.path.realpath(path)
+        if real not in allowed and not any(is_inside(real, door) for door in doors):
+            yield real
+
+
+def _listening() -> Iterator[str]:
+    try:
+        with open(SOCKETS, encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().splitlines()[1:]
+    except OSError:
+        return
+    for line in lines:
+        _, slash, rest = line.partition(" /")
+        path = "/" + rest
+        if slash and _is_socket(path):
+            yield path
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        # Who may not write to it cannot connect to it either.
+        return stat.S_ISSOCK(os.stat(path).st_mode) and os.access(path, os.W_OK)
+    except OSError:
+        return False

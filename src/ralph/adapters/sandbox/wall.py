@@ -1,0 +1,233 @@
+"""The wall around everything that runs in one checkout: sessions, gates, and Ralph's own git."""
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from ralph.adapters.sandbox import belongings
+from ralph.adapters.sandbox.guard import Watch, look_after_the_dead
+from ralph.adapters.sandbox.launching import STARTED
+from ralph.adapters.sandbox.terrain import missing, survey
+from ralph.core.ending import Exit
+from ralph.core.errors import CannotWrite, Unavailable
+from ralph.core.fence import Absent, Access, Fence, Network, Place, is_inside
+from ralph.ports.executor import Captured, Captures, Command
+from ralph.ports.sandbox import Sandbox
+
+RUNS_OUTSIDE: Final = (
+    "settings.json",
+    "settings.local.json",
+    "config.toml",
+    "hooks.json",
+    "mcp.json",
+    "hooks",
+    "plugins",
+    "commands",
+    "agents",
+    "skills",
+)
+"""In a person's own folder of an agent: what would run at its next start."""
+
+
+class Around:
+    """A command behind the wall."""
+
+    def __init__(self, command: Command, temp: str = "") -> None:
+        self.command = command
+        self.warnings: list[str] = []
+        self._mark = os.path.join(temp, STARTED) if temp else ""
+
+    @property
+    def has_started(self) -> bool:
+        """Has the wall stood, and the command begun?"""
+        return not self._mark or os.path.lexists(self._mark)
+
+
+class CheckoutWall:
+    """A `Wall`, as long as it is entered."""
+
+    stands = True
+
+    def __init__(
+        self, sandbox: Sandbox, fence_at: Callable[[str], Fence], here: str, state: str
+    ) -> None:
+        self.sandbox = sandbox
+        self.fence = fence_at(here)
+        """Around the person's own checkout."""
+        self.own_fence = self.fence
+        """For short commands of our own, which share a temporary folder."""
+        self.warnings: list[str] = []
+        """What was found when it was built."""
+        self._fence_at = fence_at
+        self._fences: dict[str, Fence] = {}
+        self._state = state
+        self._stack = contextlib.ExitStack()
+
+    @property
+    def name(self) -> str:
+        return self.sandbox.name
+
+    @property
+    def gaps(self) -> Sequence[str]:
+        return self.sandbox.gaps
+
+    def __enter__(self) -> "CheckoutWall":
+        """Make what must be there, and see to what the last one has left."""
+        belongings.remove_abandoned()
+        self.warnings += look_after_the_dead(self._state)
+        self._watch = Watch(self._state)
+        self._stack.callback(self._watch.close)
+        self._prepare(self.fence)
+        folder = self._stack.enter_context(belongings.a_folder())
+        self.own_fence = replace(self.fence, temp=os.path.join(folder, "tmp"))
+        self.warnings += [
+            f"{path} is a symbolic link, so a session could put another one in its place"
+            for path in survey(self.fence, os.defpath).links
+        ]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave nothing behind."""
+        self._stack.close()
+
+    def _prepare(self, fence: Fence) -> None:
+        for place in fence.places:
+            if place.planned:
+                _make(place.path)
+        holding = belongings.Holding(self._state)
+        self._stack.callback(holding.give_back)
+        holding.take(missing(fence, Absent.FOLDER))
+
+    @contextlib.contextmanager
+    def around(self, command: Command, *, home: str = "") -> Iterator[Around]:
+        """With a temporary folder of its own, gone afterwards."""
+        with belongings.a_folder() as folder:
+            fence = self._own(self._fence_of(command.cwd), folder, home)
+            self._watch.begin(fence)
+            inside = Around(self.sandbox.wrap(command, fence), fence.temp)
+            try:
+                yield inside
+            finally:
+                inside.warnings += self._watch.end()
+
+    def _fence_of(self, cwd: str) -> Fence:
+        """Of the person's own checkout, or of one that was made for a session."""
+        if cwd not in self._fences:
+            fence = self._fence_at(cwd)
+            self._fences[cwd] = self.fence if fence.top == self.fence.top else fence
+            if self._fences[cwd] is fence:
+                self._prepare(fence)
+        return self._fences[cwd]
+
+    def has_failed(self, exit_: Exit) -> str:
+        """Could the wall itself not be built?"""
+        return self.sandbox.has_failed(exit_)
+
+    def _own(self, fence: Fence, folder: str, home: str) -> Fence:
+        """The fence with what belongs to one command alone."""
+        fence = replace(fence, temp=os.path.join(folder, "tmp"))
+        if home:
+            fence = fence.with_places(*_home(home, self._state))
+        if fence.network is Network.PROXY:
+            net = os.path.join(folder, "net")
+            os.mkdir(net, 0o700)
+            fence = replace(
+                fence,
+                proxy=os.path.join(net, "proxy"),
+                port=_free_port(),
+                doors=(*fence.doors, net),
+            ).with_places(Place(path=net, access=Access.READ, why="the way to the proxy"))
+        return fence
+
+
+def _home(home: str, state: str) -> Iterator[Place]:
+    why = "this session's folder for its agent"
+    yield Place(path=home, access=Access.WRITE, why=why)
+    if is_inside(home, state):
+        return
+    # A login in the key chain belongs to the folder's name: then it is the person's own.
+    for beside in (f"{home}.json", f"{home}.json.backup"):
+        yield Place(path=beside, access=Access.WRITE, why=why)
+    for name in RUNS_OUTSIDE:
+        path = os.path.join(home, name)
+        yield Place(path=path, access=Access.READ, why="it runs when you start the agent")
+
+
+def _make(path: str) -> None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
+
+
+def _free_port() -> int:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
+
+
+class NoWall:
+    """A `Wall` that is none."""
+
+    name = "off"
+    stands = False
+    warnings: Sequence[str] = ()
+
+    @contextlib.contextmanager
+    def around(self, command: Command, *, home: str = "") -> Iterator[Around]:
+        """As it is."""
+        del home
+        yield Around(command)
+
+    def has_failed(self, exit_: Exit) -> str:
+        """It cannot."""
+        del exit_
+        return ""
+
+
+class Inside:
+    """Short commands of ours behind the wall: git, in a tree that an agent wrote.
+
+    Its configuration, attributes and nested repositories may name programs, and git runs them.
+    """
+
+    def __init__(self, executor: Captures, sandbox: Sandbox, fence: Fence) -> None:
+        self._executor = executor
+        self._sandbox = sandbox
+        self._fence = fence
+
+    def capture(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout_s: float = 120.0,
+    ) -> Captured:
+        """Behind the wall."""
+        command = Command(
+            argv=tuple(argv), cwd=cwd, env=os.environ if env is None else env, stdin=stdin
+        )
+        got, why = self._try(command, timeout_s)
+        if why:
+            # Something that we had seen is gone meanwhile, so look again.
+            survey.cache_clear()
+            got, why = self._try(command, timeout_s)
+        if why:
+            raise Unavailable(f"the sandbox cannot start: {why}")
+        return got
+
+    def _try(self, command: Command, timeout_s: float) -> tuple[Captured, str]:
+        inside = self._sandbox.wrap(command, self._fence)
+        got = self._executor.capture(
+            inside.argv, cwd=inside.cwd, env=inside.env, stdin=inside.stdin, timeout_s=timeout_s
+        )
+        if got.code == 0:
+            return got, ""
+        said = got.stderr.decode("utf-8", "replace")
+        return got, self._sandbox.has_failed(Exit(code=got.code, stderr=said))

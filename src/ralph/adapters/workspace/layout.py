@@ -1,0 +1,55 @@
+"""Where a checkout keeps its repository, found by looking: git believes what agents plant."""
+
+import os
+from typing import NamedTuple
+
+from ralph.core.errors import UnusableData
+
+
+class Layout(NamedTuple):
+    """Folders of git."""
+
+    git_dir: str
+    """Of this checkout alone."""
+    common_dir: str
+    """Of all checkouts of the repository; the same where there is one."""
+
+
+def top_of(path: str) -> str | None:
+    """The top folder of the checkout around a folder."""
+    folder = os.path.abspath(path)
+    while not _is_git(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def _is_git(path: str) -> bool:
+    """A file in worktrees and submodules, a folder elsewhere. An empty one is none: sandboxes leave
+    such folders in `/tmp`."""
+    return os.path.isfile(path) or os.path.lexists(os.path.join(path, "HEAD"))
+
+
+def layout(top: str) -> Layout:
+    """The repository of the checkout whose top folder this is."""
+    dot_git = os.path.join(top, ".git")
+    if os.path.isdir(dot_git):
+        git_dir = os.path.realpath(dot_git)
+        return Layout(git_dir, git_dir)
+    git_dir = os.path.realpath(os.path.join(top, _line(dot_git).removeprefix("gitdir: ")))
+    if not os.path.isdir(git_dir):
+        raise UnusableData(f"{dot_git} leads to {git_dir}, which is no folder")
+    pointer = os.path.join(git_dir, "commondir")
+    if not os.path.isfile(pointer):
+        return Layout(git_dir, git_dir)
+    return Layout(git_dir, os.path.realpath(os.path.join(git_dir, _line(pointer))))
+
+
+def _line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(8192).rstrip("\r\n")
+    except OSError as error:
+        raise UnusableData(f"{path} cannot be read: {error.strerror}") from error

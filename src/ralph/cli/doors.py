@@ -1,0 +1,30 @@
+"""Flags that open doors in the wall, the same for every command that runs something behind it."""
+
+import os
+from argparse import ArgumentParser, Namespace
+
+
+def add_doors(parser: ArgumentParser) -> None:
+    """`--allow` and the like; each may be repeated."""
+    for flag, metavar, what in (
+        ("--allow", "RULE", "open what a rule names: aws, docker, ssh…"),
+        ("--allow-write", "PATH", "let sessions write there, too"),
+        ("--allow-read", "PATH", "let sessions read there, though it is hidden"),
+    ):
+        parser.add_argument(flag, metavar=metavar, action="append", default=[], help=what)
+
+
+def door_flags(args: Namespace) -> dict[str, object]:
+    """As settings. Paths are relative to where the command was typed."""
+    flags: dict[str, object] = {}
+    if args.allow:
+        flags["sandbox.allow"] = tuple(args.allow)
+    if args.allow_write:
+        flags["sandbox.write"] = tuple(map(_whole, args.allow_write))
+    if args.allow_read:
+        flags["sandbox.read"] = tuple(map(_whole, args.allow_read))
+    return flags
+
+
+def _whole(path: str) -> str:
+    return os.path.abspath(os.path.expanduser(path))

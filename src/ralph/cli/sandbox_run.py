@@ -1,0 +1,62 @@
+"""Run any command behind the wall that a session gets; its exit code is passed on.
+
+With an agent: also with the agent's folder of configuration, as a session of it has.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from ralph.cli.doors import add_doors, door_flags
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ralph.ports.executor import Command
+    from ralph.walls import Enclosure
+
+EXAMPLES = """
+ralph sandbox run -- make test
+ralph sandbox run --allow aws -- aws sts get-caller-identity
+ralph sandbox run --agent claude -- claude --version
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("command", nargs="+", metavar="COMMAND", help="what to run, after --")
+    parser.add_argument("--agent", metavar="NAME", help="as a session of this agent")
+    add_doors(parser)
+
+
+def run(args: Namespace) -> int:
+    from ralph.cli.opening import the_project
+    from ralph.ports.executor import Command
+    from ralph.walls import an_enclosure
+    from ralph.wiring import ground_of, make_agent
+
+    project = the_project(door_flags(args))
+    traits = make_agent(project, args.agent).traits if args.agent is not None else None
+    with an_enclosure(ground_of(project), traits) as enclosure:
+        _warn(enclosure.wall.warnings)
+        command = Command(argv=tuple(args.command), cwd=os.getcwd(), env=enclosure.env)
+        code, has_started = _once(enclosure, command)
+        if not has_started:
+            # Something that the wall was to cover went away just then.
+            code, _ = _once(enclosure, command)
+    return code
+
+
+def _once(enclosure: "Enclosure", command: "Command") -> tuple[int, bool]:
+    with enclosure.wall.around(command, home=enclosure.home) as inside:
+        code = enclosure.executor.hand_over(inside.command)
+        has_started = inside.has_started
+    _warn(inside.warnings)
+    return code, has_started
+
+
+def _warn(warnings: "Sequence[str]") -> None:
+    from ralph.core.safe_text import one_line
+
+    for warning in warnings:
+        print(f"ralph: warning: {one_line(warning)}", file=sys.stderr)

@@ -1,0 +1,320 @@
+"""The fence around a session: what it may write, read and reach, and why.
+
+Values only. Which of the places exist, and how a system keeps them closed, is for the adapters.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Final
+
+import msgspec
+
+from ralph.core.doors import Rule
+from ralph.core.hidden import AGENT_FILES, AGENT_SETTINGS, DESKTOP, HIDDEN, OTHER_AGENTS
+
+
+class Access(StrEnum):
+    """What a session may do with a place and all that is in it."""
+
+    WRITE = "write"
+    READ = "read"
+    HIDE = "hide"
+
+
+class Absent(StrEnum):
+    """What to do about a place that must not be written and does not exist yet."""
+
+    SKIP = "skip"
+    FOLDER = "folder"
+    """An empty folder holds it: nothing can be put there."""
+    CLEAR = "clear"
+    """What appears there is taken away afterwards: an empty file would have a meaning."""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or folder, and what a session may do there. The deepest place wins."""
+
+    path: str
+    access: Access
+    why: str
+    absent: Absent = Absent.SKIP
+    planned: bool = False
+    """A folder of ours: made if it is not there."""
+    changes: bool = False
+    """Others write it all the time, so that a change says nothing."""
+
+
+class Blocked(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that cannot be started."""
+
+    name: str
+    rule: str
+    """Which opens it."""
+
+
+class Network(StrEnum):
+    """What can be reached beyond this machine."""
+
+    ON = "on"
+    OFF = "off"
+    PROXY = "proxy"
+
+
+class Fence(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a wall is built from."""
+
+    top: str
+    """The checkout."""
+    git: str
+    """Its repository."""
+    home: str
+    places: tuple[Place, ...]
+    """Of two for the same path the later one counts."""
+    blocked: tuple[Blocked, ...] = ()
+    sockets: tuple[str, ...] = ()
+    """Of other programs, and yet reachable."""
+    doors: tuple[str, ...] = ()
+    """Folders with a socket of our own."""
+    network: Network = Network.ON
+    domains: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Variables, or patterns, that do not go inside."""
+    env: tuple[tuple[str, str], ...] = ()
+    """Variables that are set inside."""
+    temp: str = ""
+    """A folder of this session alone, gone afterwards; inside it is the only temporary one."""
+    proxy: str = ""
+    """The socket of this session's filtering proxy."""
+    port: int = 0
+    """Its port, where a session shares the machine's network."""
+
+    def with_places(self, *more: Place) -> "Fence":
+        """The same with more places; each counts more than what is there."""
+        return msgspec.structs.replace(self, places=(*self.places, *more))
+
+    def access(self, path: str) -> Access:
+        """What a session may do at a path."""
+        found = Access.READ
+        for place in ordered(self.places):
+            if is_inside(path, place.path):
+                found = place.access
+        return found
+
+    def environment(self, env: Mapping[str, str]) -> dict[str, str]:
+        """What a command finds inside."""
+        kept = {
+            name: value
+            for name, value in env.items()
+            if not any(fnmatchcase(name, pattern) for pattern in self.dropped)
+        }
+        return {**kept, **dict(self.env)}
+
+
+class Site(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the fence stands. All paths are absolute."""
+
+    home: str
+    top: str
+    project: str
+    """The folder of `.ralph.toml`."""
+    git_dir: str
+    common_dir: str
+    """Elsewhere than `git_dir` in a linked worktree."""
+    database: str
+    cache: str
+    folders: str
+    """Where sessions' folders for their agents are: each sees only its own."""
+    needed: tuple[str, ...] = ()
+    """Without these nothing can be started, wherever they are."""
+    doors: tuple[str, ...] = ()
+    """Folders with a socket of our own."""
+    variables: Mapping[str, str] = {}
+    """The person's environment."""
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person wants opened."""
+
+    allow: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    network: Network = Network.ON
+    domains: tuple[str, ...] = ()
+    rules: Mapping[str, Rule]
+    """All that there are, open or not."""
+
+
+DOCUMENTS: Final = ("IMPLEMENTATION_PLAN.md", "progress.md", "guardrails.md")
+"""Files below `.ralph` that agents write."""
+FOLDERS: Final = ("features", "specs", "skills")
+"""Folders below `.ralph` that agents write in."""
+
+CACHES: Final = {
+    "XDG_CACHE_HOME": "",
+    "PIP_CACHE_DIR": "pip",
+    "UV_CACHE_DIR": "uv",
+    "npm_config_cache": "npm",
+    "YARN_CACHE_FOLDER": "yarn",
+    "GOCACHE": "go-build",
+    "GOMODCACHE": "go-mod",
+}
+"""Variables by which tools find their cache: where ours has room for them."""
+
+
+def build(site: Site, wishes: Wishes) -> Fence:
+    """The fence of a project. What a session has of its own is added when it starts."""
+    open_ = {name: rule for name, rule in wishes.rules.items() if name in wishes.allow}
+    shut = {name: rule for name, rule in wishes.rules.items() if name not in wishes.allow}
+    places = (
+        *_secrets(site, shut),
+        *(_read(path, "needed to start anything") for path in site.needed),
+        *(_read(path, "the door to the running loop") for path in site.doors),
+        *_checkout(site),
+        *_repository(site),
+        *_state(site),
+        Place(
+            path=site.cache,
+            access=Access.WRITE,
+            why="a cache that all sessions of this project share",
+            planned=True,
+        ),
+        *_opened(site, open_),
+        *(_read(_full(path, site), "you allow it") for path in wishes.read),
+        *(_write(_full(path, site), "you allow it") for path in wishes.write),
+    )
+    sockets = [_full(one, site) for rule in open_.values() for one in rule.sockets]
+    return Fence(
+        top=site.top,
+        git=site.common_dir,
+        home=site.home,
+        places=places,
+        blocked=tuple(
+            Blocked(name=name, rule=rule) for rule, what in shut.items() for name in what.bins
+        ),
+        sockets=tuple(path for path in sockets if path),
+        doors=site.doors,
+        network=wishes.network,
+        domains=wishes.domains,
+        dropped=(*DESKTOP, *(name for rule in shut.values() for name in rule.env)),
+        env=tuple((name, _join(site.cache, folder)) for name, folder in CACHES.items()),
+    )
+
+
+def _secrets(site: Site, shut: Mapping[str, Rule]) -> Iterable[Place]:
+    for why, paths in HIDDEN.items():
+        yield from (_hide(_full(path, site), why) for path in paths)
+    for path in OTHER_AGENTS:
+        yield _hide(_full(path, site), "each session has an agent's folder of its own")
+    for name, rule in shut.items():
+        for path in (*rule.write, *rule.read):
+            yield _hide(_full(path, site), f"--allow {name} opens it")
+
+
+def _opened(site: Site, rules: Mapping[str, Rule]) -> Iterable[Place]:
+    for name, rule in rules.items():
+        yield from (_read(_full(path, site), f"--allow {name}") for path in rule.read)
+        yield from (_write(_full(path, site), f"--allow {name}") for path in rule.write)
+
+
+def _checkout(site: Site) -> Iterable[Place]:
+    yield _write(site.top, "the checkout")
+    for folder in dict.fromkeys((site.top, site.project)):
+        for name in AGENT_SETTINGS:
+            yield _steers(_join(folder, name), Absent.FOLDER)
+        for name in AGENT_FILES:
+            yield _steers(_join(folder, name), Absent.CLEAR)
+
+
+def _steers(path: str, absent: Absent) -> Place:
+    why = "what is planted there runs when you start an agent"
+    return Place(path=path, access=Access.READ, why=why, absent=absent)
+
+
+def _repository(site: Site) -> Iterable[Place]:
+    """A repository in which commits can be made, and nothing be planted that git runs."""
+    common, own = site.common_dir, site.git_dir
+    runs = "git runs what it names"
+    yield _write(common, "commits: objects, refs, index")
+    yield _read(_join(common, "config"), runs)
+    for name in ("hooks", "info", "modules"):
+        yield _read(_join(common, name), runs, absent=Absent.FOLDER)
+    yield _read(_join(common, "worktrees"), "other checkouts of yours", absent=Absent.FOLDER)
+    if own != common:
+        for name in ("HEAD", "index"):
+            yield _read(_join(common, name), "another checkout of yours", changes=True)
+        yield _write(own, "commits: index and head of this checkout")
+        yield _read(_join(own, "commondir"), runs)
+        yield _read(_join(own, "gitdir"), runs)
+    else:
+        yield _read(_join(own, "commondir"), runs, absent=Absent.CLEAR)
+    yield _read(_join(own, "config.worktree"), runs, absent=Absent.CLEAR)
+    yield _read(_join(own, "ralph"), "Ralph's locks", planned=True)
+    if own != _join(site.top, ".git"):
+        yield _read(_join(site.top, ".git"), runs)
+
+
+def _state(site: Site) -> Iterable[Place]:
+    """What judges is out of a session's reach; what it is to write is not."""
+    state = _join(site.project, ".ralph")
+    judges = "what judges, and what is known so far"
+    yield _read(_join(site.project, ".ralph.toml"), judges)
+    yield _read(_join(site.project, ".agents/ralph"), "templates", absent=Absent.FOLDER)
+    yield _read(state, judges, planned=True)
+    yield _hide(site.folders, "other sessions' folders", planned=True)
+    for folder in FOLDERS:
+        yield _write(_join(state, folder), "documents", planned=True)
+    for name in DOCUMENTS:
+        yield _write(_join(state, name), "documents")
+    if not is_inside(site.database, state):
+        for end in ("", "-wal", "-shm"):
+            yield _read(site.database + end, judges, changes=True)
+
+
+def _read(
+    path: str,
+    why: str,
+    *,
+    absent: Absent = Absent.SKIP,
+    planned: bool = False,
+    changes: bool = False,
+) -> Place:
+    return Place(
+        path=path, access=Access.READ, why=why, absent=absent, planned=planned, changes=changes
+    )
+
+
+def _write(path: str, why: str, *, planned: bool = False) -> Place:
+    return Place(path=path, access=Access.WRITE, why=why, planned=planned)
+
+
+def _hide(path: str, why: str, *, planned: bool = False) -> Place:
+    return Place(path=path, access=Access.HIDE, why=why, planned=planned)
+
+
+def ordered(places: Iterable[Place]) -> tuple[Place, ...]:
+    """Shallow ones first, so that each lies on top of what it is in; the last word on a path
+    counts."""
+    last = {place.path: place for place in places if place.path}
+    return tuple(sorted(last.values(), key=lambda place: (place.path.count("/"), place.path)))
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Is it the folder, or something in it?"""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _full(path: str, site: Site) -> str:
+    """`~` is the person's home, `$NAME` a variable; the rest is relative to the project."""
+    if path.startswith("$"):
+        name, _, rest = path[1:].partition("/")
+        value = site.variables.get(name, "")
+        return (_join(value, rest) if rest else value) if value else ""
+    if path == "~" or path.startswith("~/"):
+        return _join(site.home, path[2:])
+    return path.rstrip("/") or "/" if path.startswith("/") else _join(site.project, path)
+
+
+def _join(folder: str, name: str) -> str:
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    return "/".join((folder.rstrip("/"), *parts)) or "/"

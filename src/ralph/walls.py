@@ -1,0 +1,200 @@
+"""Where the parts of a wall meet: a project's settings, what is on disk, and a sandbox."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from hashlib import sha256
+
+import msgspec
+
+from ralph.adapters.agents.homes import SessionHomes
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.executor.processes import Processes
+from ralph.adapters.sandbox.bubblewrap import Bubblewrap
+from ralph.adapters.sandbox.choosing import choose
+from ralph.adapters.sandbox.describing import Described, describe
+from ralph.adapters.sandbox.needed import needed
+from ralph.adapters.sandbox.wall import CheckoutWall, Inside
+from ralph.adapters.workspace.layout import layout, top_of
+from ralph.config.load import Loaded
+from ralph.core.doors import Rule, all_rules, check_rules
+from ralph.core.environment import inherited
+from ralph.core.errors import BadConfig, Missing, RalphError, Unavailable
+from ralph.core.fence import Access, Fence, Network, Place, Site, Wishes, build
+from ralph.ports.agent import Traits
+from ralph.ports.executor import Captures
+from ralph.ports.sandbox import Sandbox
+
+
+def wishes(loaded: Loaded) -> Wishes:
+    """What a person wants opened."""
+    settings = loaded.config.sandbox
+    own = {
+        name: Rule(write=rule.write, read=rule.read, bins=rule.bins, env=rule.env)
+        for name, rule in settings.rules.items()
+    }
+    rules = all_rules(own)
+    try:
+        check_rules(settings.allow, rules)
+    except RalphError as error:
+        source = loaded.source("sandbox.allow")
+        if source.kind == "flag":
+            raise
+        raise BadConfig(f"{source}: {error}", hint=error.hint) from error
+    return Wishes(
+        allow=settings.allow,
+        write=settings.write,
+        read=settings.read,
+        network=Network(settings.network),
+        domains=settings.domains,
+        rules=rules,
+    )
+
+
+def session_environment(
+    loaded: Loaded, environ: Mapping[str, str], keys: Sequence[str] = ()
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What sessions inherit, and the names of the secrets that they do not; `keys` say who pays."""
+    wanted = wishes(loaded)
+    opened = [name for rule in wanted.allow for name in wanted.rules[rule].env]
+    return inherited(environ, (*loaded.config.agent.pass_env, *opened), keys)
+
+
+class Ground(msgspec.Struct, frozen=True, kw_only=True):
+    """A project on a machine: where fences stand."""
+
+    loaded: Loaded
+    database: str
+    environ: Mapping[str, str]
+    doors: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """Where sessions' folders are, and what a wall keeps in mind."""
+        return os.path.join(self.loaded.root, ".ralph", ".tmp")
+
+    def fence(self, folder: str) -> Fence:
+        """The fence around sessions in the checkout of the project that has this folder."""
+        root, home = self.loaded.root, self.environ.get("HOME") or os.path.expanduser("~")
+        top = top_of(folder)
+        if top is None:
+            raise Missing(f"{folder} is not in a git repository", hint="git init")
+        repository = layout(top)
+        return build(
+            Site(
+                home=home,
+                top=top,
+                project=self._project(top),
+                git_dir=repository.git_dir,
+                common_dir=repository.common_dir,
+                database=os.path.abspath(self.database),
+                cache=_cache(root, home, self.environ),
+                folders=self.state,
+                needed=needed(self.environ, home),
+                doors=self.doors,
+                variables=self.environ,
+            ),
+            wishes(self.loaded),
+        )
+
+    def _project(self, top: str) -> str:
+        """The project's folder: in any checkout it is as far from the top as at home."""
+        root = self.loaded.root
+        return os.path.normpath(os.path.join(top, os.path.relpath(root, top_of(root) or root)))
+
+
+def _cache(root: str, home: str, environ: Mapping[str, str]) -> str:
+    """One for each project, beside other caches: none that a person's own tools read."""
+    base = environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    name = f"{os.path.basename(root)}-{sha256(os.fsencode(root)).hexdigest()[:8]}"
+    return os.path.join(base, "ralph", "sandbox", name)
+
+
+def described(ground: Ground) -> Described:
+    """The fence in words, and what would keep it."""
+    executor = Processes(SystemClock())
+    note, name = "", ""
+    gaps: tuple[str, ...] = ()
+    settings = ground.loaded.config.sandbox
+    try:
+        sandbox, note = choose(settings.use, executor)
+    except Unavailable as error:
+        note = f"{error}: {error.hint}"
+    else:
+        name, gaps = sandbox.name, tuple(sandbox.gaps)
+    finally:
+        executor.close()
+    if settings.mode == "off":
+        source = ground.loaded.source("sandbox.mode")
+        note = f"[sandbox] mode is off ({source}): runs use none of this"
+    return describe(
+        ground.fence(ground.loaded.root), ground.environ, sandbox=name, note=note, gaps=gaps
+    )
+
+
+def a_sandbox(loaded: Loaded, executor: Captures) -> tuple[Sandbox, str]:
+    """What keeps the fence here, and why it is not a better one; an error if nothing can."""
+    _check_owner(loaded.root)
+    return choose(loaded.config.sandbox.use, executor)
+
+
+@contextmanager
+def wall_of(ground: Ground, sandbox: Sandbox, weaker: str) -> Iterator[CheckoutWall]:
+    """The wall, standing."""
+    with CheckoutWall(sandbox, ground.fence, ground.loaded.root, ground.state) as wall:
+        if weaker:
+            wall.warnings.insert(0, weaker)
+        wall.warnings += [f"{wall.name} does not stop this: {gap}" for gap in wall.gaps]
+        yield wall
+
+
+def _check_owner(top: str) -> None:
+    """Behind the wall nobody has powers over others' files, root neither."""
+    owner, me = os.stat(top).st_uid, os.geteuid()
+    if me == 0 != owner:
+        raise Unavailable(
+            f"{top} belongs to another user, so sessions of root could not write there",
+            hint=f"run Ralph as its owner: setpriv --reuid={owner} --clear-groups ralph …",
+        )
+
+
+class Enclosure(msgspec.Struct, frozen=True, kw_only=True):
+    """What a single command needs to run as a session would."""
+
+    wall: CheckoutWall
+    executor: Processes
+    env: Mapping[str, str]
+    home: str
+    """The agent's folder of configuration; empty without an agent."""
+
+
+@contextmanager
+def an_enclosure(ground: Ground, traits: Traits | None) -> Iterator[Enclosure]:
+    """The wall around a project, and an agent's folder in it, for one command."""
+    executor = Processes(SystemClock())
+    homes = SessionHomes(ground.state, ground.environ)
+    with ExitStack() as stack:
+        stack.callback(executor.close)
+        stack.callback(homes.shut)
+        wall = stack.enter_context(wall_of(ground, *a_sandbox(ground.loaded, executor)))
+        keys = traits.keys if traits is not None else ()
+        env, _ = session_environment(ground.loaded, ground.environ, keys)
+        if traits is not None and traits.home is not None:
+            env |= homes.open(traits.name, traits.home, f"run-{os.getpid()}")
+        yield Enclosure(wall=wall, executor=executor, env=env, home=homes.folder)
+
+
+def our_git(executor: Captures, wall: CheckoutWall, state: str) -> Captures:
+    """Ralph's own git, behind the same wall; it also writes its locks and private checkouts."""
+    why = "Ralph's own git works there"
+    ours = (
+        os.path.join(layout(wall.fence.top).git_dir, "ralph"),
+        os.path.join(state, "checkouts"),
+    )
+    for path in ours:
+        os.makedirs(path, exist_ok=True)
+    places = [Place(path=path, access=Access.WRITE, why=why) for path in ours]
+    sandbox = wall.sandbox
+    if isinstance(sandbox, Bubblewrap):
+        sandbox = sandbox.for_ourselves()
+    return Inside(executor, sandbox, wall.own_fence.with_places(*places))

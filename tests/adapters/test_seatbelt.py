@@ -1,0 +1,227 @@
+"""The profile for macOS: generated anywhere, its structure checked anywhere."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ralph.adapters.sandbox.seatbelt import Seatbelt, parameters, profile
+from ralph.core.doors import RULES
+from ralph.core.fence import Fence, Network, Site, Wishes, build
+from ralph.ports.executor import Command
+
+Rule = list["str | Rule"]
+
+
+def a_fence(tmp_path: Path, **wishes: object) -> Fence:
+    top = '/Users/ann/a "project"'
+    site = Site(
+        home="/Users/ann",
+        top=top,
+        project=top,
+        git_dir=f"{top}/.git",
+        common_dir=f"{top}/.git",
+        database=f"{top}/.ralph/progress.db",
+        cache="/Users/ann/Library/Caches/ralph",
+        folders=f"{top}/.ralph/.tmp",
+        doors=("/Volumes/door",),
+    )
+    fence = build(site, Wishes(**{"rules": RULES, **wishes}))  # type: ignore[arg-type]
+    temp = tmp_path / "session" / "tmp"
+    temp.mkdir(parents=True)
+    return replace(fence, temp=str(temp))
+
+
+def parse(text: str) -> list[Rule]:
+    """S-expressions as lists; strings keep their quotes."""
+    lines = "\n".join(line for line in text.splitlines() if not line.startswith(";"))
+    stack: list[Rule] = [[]]
+    at = 0
+    while at < len(lines):
+        char = lines[at]
+        if char == "(":
+            stack.append([])
+        elif char == ")":
+            done = stack.pop()
+            stack[-1].append(done)
+        elif char == '"':
+            end = at + 1
+            while lines[end] != '"':
+                end += 2 if lines[end] == "\\" else 1
+            stack[-1].append(lines[at : end + 1])
+            at = end
+        elif not char.isspace():
+            end = at
+            while lines[end] not in '() "\n':
+                end += 1
+            stack[-1].append(lines[at:end])
+            at = end - 1
+        at += 1
+    assert len(stack) == 1, "a bracket is open"
+    return stack[0]  # type: ignore[return-value]
+
+
+class Judge:
+    """Decides as the kernel does: the last rule that fits."""
+
+    def __init__(
+        self, fence: Fence, blocked: tuple[str, ...] = (), program: str = "/bin/x"
+    ) -> None:
+        self.named = dict(parameters(fence))
+        self.rules = parse(profile(fence, blocked, program))
+
+    def allows(self, operation: str, path: str) -> bool:
+        verdict = True
+        for rule in self.rules:
+            if rule[0] not in ("allow", "deny") or rule[1] == "default":
+                continue
+            operations = [word for word in rule[1:] if isinstance(word, str)]
+            filters = [word for word in rule[1:] if isinstance(word, list)]
+            if any(self._is(operation, str(one)) for one in operations) and (
+                not filters or any(self._fits(one, path) for one in filters)
+            ):
+                verdict = rule[0] == "allow"
+        return verdict
+
+    def _is(self, operation: str, pattern: str) -> bool:
+        return operation == pattern or (
+            pattern.endswith("*") and operation.startswith(pattern.rstrip("*"))
+        )
+
+    def _fits(self, filter_: Rule, path: str) -> bool:
+        if filter_[0] not in ("subpath", "literal"):
+            return False
+        wanted = self._text(filter_[1])
+        below = filter_[0] == "subpath" and path.startswith(wanted.rstrip("/") + "/")
+        return path == wanted or below
+
+    def _text(self, value: "str | Rule") -> str:
+        if isinstance(value, str):
+            return value[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+        if value[0] == "param":
+            return self.named[self._text(value[1])]
+        assert value[0] == "string-append"
+        return "".join(self._text(part) for part in value[1:])
+
+
+def test_it_allows_by_default_and_denies_writes(tmp_path: Path) -> None:
+    text = profile(a_fence(tmp_path), (), "/bin/x")
+    rules = parse(text)
+    assert rules[0] == ["version", "1"]
+    assert rules[1] == ["allow", "default"]
+    assert ["deny", "file-write*"] in rules
+    assert ["deny", "mach-lookup", ["global-name", '"com.apple.systemevents"']] in rules
+
+
+def test_every_path_of_the_table_can_be_written(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path)
+    judge = Judge(fence)
+    for path in (
+        f"{fence.top}/src/a.py",
+        f"{fence.top}/.git/index",
+        "/tmp/x",
+        "/private/tmp/x",
+        "/var/folders/ab/x",
+        f"{fence.home}/.local/state/x",
+        f"{fence.home}/Library/Caches/ralph/x",
+        f"{fence.temp}/x",
+        "/dev/null",
+    ):
+        assert judge.allows("file-write-data", path), path
+
+
+def test_nothing_else_can_be_written(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path)
+    judge = Judge(fence)
+    for path in (
+        "/etc/hosts",
+        "/usr/local/bin/x",
+        f"{fence.home}/.zshrc",
+        f"{fence.home}/.claude/settings.json",
+        f"{fence.home}/.cache/x",
+        f"{fence.top}/.ralph.toml",
+        f"{fence.top}/.ralph/progress.db",
+        f"{fence.top}/.claude/settings.json",
+        f"{fence.top}/.mcp.json",
+        f"{fence.top}/.git/config",
+        f"{fence.top}/.git/hooks/pre-commit",
+        f"{fence.top}/.git/commondir",
+        f"{fence.top}/.agents/ralph/agents.sh",
+    ):
+        assert not judge.allows("file-write-data", path), path
+        assert not judge.allows("file-write-unlink", path), path
+
+
+def test_folders_that_hold_something_protected_cannot_be_renamed_away(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path)
+    judge = Judge(fence)
+    for path in (f"{fence.top}/.git", f"{fence.top}/.agents", fence.top):
+        assert not judge.allows("file-write-unlink", path), path
+    assert judge.allows("file-write-unlink", f"{fence.top}/src")
+    assert judge.allows("file-write-create", f"{fence.top}/.git/index.lock")
+
+
+def test_secrets_cannot_be_read_and_the_rest_can(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path)
+    judge = Judge(fence)
+    for name in (".ssh/id", ".aws/credentials", ".netrc", ".claude/.credentials.json", ".npmrc"):
+        assert not judge.allows("file-read-data", f"{fence.home}/{name}"), name
+    for path in (f"{fence.home}/.zshrc", f"{fence.top}/.ralph.toml", "/etc/hosts"):
+        assert judge.allows("file-read-data", path), path
+
+
+def test_a_rule_opens_its_folder(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path, allow=("aws",))
+    judge = Judge(fence)
+    assert judge.allows("file-read-data", f"{fence.home}/.aws/config")
+    assert judge.allows("file-write-data", f"{fence.home}/.aws/config")
+
+
+def test_blocked_programs_can_neither_run_nor_be_copied(tmp_path: Path) -> None:
+    judge = Judge(a_fence(tmp_path), blocked=("/opt/homebrew/bin/aws",))
+    assert not judge.allows("process-exec", "/opt/homebrew/bin/aws")
+    assert not judge.allows("file-read-data", "/opt/homebrew/bin/aws")
+    assert judge.allows("process-exec", "/opt/homebrew/bin/git")
+
+
+def test_an_agent_in_its_own_hidden_folder_can_be_started(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path)
+    judge = Judge(fence, program=f"{fence.home}/.claude/local/claude")
+    assert judge.allows("file-read-data", f"{fence.home}/.claude/local/node_modules/x")
+    assert not judge.allows("file-read-data", f"{fence.home}/.claude/.credentials.json")
+
+
+@pytest.mark.parametrize("network", list(Network))
+def test_the_network_is_closed_unless_it_is_on(tmp_path: Path, network: Network) -> None:
+    fence = replace(a_fence(tmp_path, network=network), port=4711)
+    rules = parse(profile(fence, (), "/bin/x"))
+    assert (["deny", "network*"] in rules) is (network is not Network.ON)
+    to_proxy = ["allow", "network-outbound", ["remote", "ip", '"localhost:4711"']]
+    assert (to_proxy in rules) is (network is Network.PROXY)
+    judge = Judge(fence)
+    assert judge.allows("network-outbound", "/Volumes/door/door")
+    assert not judge.allows("network-outbound", "/private/var/run/docker.sock")
+
+
+def test_project_home_and_repository_are_parameters(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path)
+    text = profile(fence, (), "/bin/x")
+    for name in ("PROJECT_DIR", "HOME", "ROOT_GIT_DIR"):
+        assert f'(param "{name}")' in text
+    assert "/Users" not in text
+
+
+def test_the_command_names_the_profile_and_the_file_lies_beside_the_temporary_folder(
+    tmp_path: Path,
+) -> None:
+    fence = a_fence(tmp_path)
+    command = Command(argv=("/bin/sh", "-c", "true"), cwd=fence.top, env={"PATH": "/bin"})
+    wrapped = Seatbelt().wrap(command, fence)
+    at = wrapped.argv.index("/usr/bin/sandbox-exec")
+    file = Path(wrapped.argv[at + 2])
+    assert wrapped.argv[at + 1] == "-f"
+    assert file == tmp_path / "session/profile.sb"
+    assert parse(file.read_text())[0] == ["version", "1"]
+    assert f"PROJECT_DIR={fence.top}" in wrapped.argv
+    assert wrapped.argv[-3:] == command.argv
+    assert wrapped.env["TMPDIR"] == fence.temp

@@ -1,0 +1,267 @@
+"""The small parts of a wall: what is found on disk, what is left behind, who is chosen."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ralph.adapters.sandbox import belongings, choosing
+from ralph.adapters.sandbox.bubblewrap import Bubblewrap
+from ralph.adapters.sandbox.landlock import Landlock
+from ralph.adapters.sandbox.proxy import is_listed, is_near, split_address
+from ralph.adapters.sandbox.terrain import is_its_own, survey
+from ralph.adapters.workspace.layout import Layout, layout, top_of
+from ralph.core.errors import Unavailable
+from ralph.core.fence import Access, Blocked, Fence, Place
+from ralph.ports.executor import Captured, Command
+
+
+class Answers:
+    """Runs nothing; answers by the program's name."""
+
+    def __init__(self, **codes: tuple[int, str]) -> None:
+        self.codes = codes
+
+    def capture(self, argv: Sequence[str], **_: object) -> Captured:
+        name = "landlock" if any("launcher.py" in word for word in argv) else "bwrap"
+        code, said = self.codes[name]
+        return Captured(code=code, stdout=b"", stderr=said.encode())
+
+
+def a_fence(top: Path, *places: Place, **fields: object) -> Fence:
+    whole = (Place(path=str(top), access=Access.WRITE, why="checkout"), *places)
+    return Fence(top=str(top), git="", home="/home/x", places=whole, **fields)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def has_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr("sys.platform", "linux")
+
+
+@pytest.mark.usefixtures("has_bubblewrap")
+def test_bubblewrap_is_chosen_where_it_starts() -> None:
+    sandbox, note = choosing.choose("auto", Answers(bwrap=(0, "")))
+    assert (sandbox.name, note, list(sandbox.gaps)) == ("bubblewrap", "", [])
+
+
+@pytest.mark.usefixtures("has_bubblewrap")
+def test_landlock_stands_in_where_bubblewrap_cannot_start_and_says_so() -> None:
+    answers = Answers(bwrap=(1, "bwrap: No permissions to create new namespace"), landlock=(0, ""))
+    sandbox, note = choosing.choose("auto", answers)
+    assert sandbox.name == "landlock"
+    assert "No permissions to create new namespace" in note
+    assert "sysctl" in note
+    assert len(sandbox.gaps) > 3
+
+
+@pytest.mark.usefixtures("has_bubblewrap")
+def test_a_wall_that_cannot_be_built_is_an_error_with_a_way_out() -> None:
+    answers = Answers(bwrap=(1, "bwrap: no"), landlock=(126, "ralph: this kernel has no Landlock"))
+    with pytest.raises(Unavailable, match="bubblewrap cannot start: no") as refused:
+        choosing.choose("auto", answers)
+    assert "--no-sandbox" in refused.value.hint
+    assert refused.value.exit_code == 69
+
+
+def test_what_can_be_installed_is_not_replaced_by_something_weaker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sys.platform", "linux")
+    with pytest.raises(Unavailable, match="bubblewrap is not installed") as refused:
+        choosing.choose("auto", Answers(landlock=(0, "")))
+    assert "bubblewrap" in refused.value.hint
+
+
+def test_where_there_is_no_sandbox_at_all_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "freebsd14")
+    with pytest.raises(Unavailable, match="no sandbox for freebsd14"):
+        choosing.choose("auto", Answers())
+
+
+@pytest.mark.usefixtures("has_bubblewrap")
+def test_a_sandbox_that_was_asked_for_by_name_is_the_only_one_tried() -> None:
+    answers = Answers(bwrap=(1, "bwrap: no"), landlock=(0, ""))
+    with pytest.raises(Unavailable):
+        choosing.choose("bubblewrap", answers)
+    assert choosing.choose("landlock", answers)[0].name == "landlock"
+
+
+@pytest.mark.usefixtures("has_bubblewrap")
+def test_an_older_bubblewrap_is_used_without_what_it_does_not_know(tmp_path: Path) -> None:
+    class Older(Answers):
+        def capture(self, argv: Sequence[str], **_: object) -> Captured:
+            unknown = "--disable-userns" in argv
+            said = b"bwrap: Unknown option --disable-userns" if unknown else b""
+            return Captured(code=int(unknown), stdout=b"", stderr=said)
+
+    sandbox = Bubblewrap()
+    assert sandbox.probe(Older()) is None
+    command = Command(argv=("true",), cwd="/", env={"PATH": "/bin:/usr/bin"})
+    assert "--disable-userns" not in sandbox.wrap(command, a_fence(tmp_path)).argv
+
+
+@pytest.mark.parametrize("sandbox", [Bubblewrap(), Landlock()])
+def test_what_cannot_be_started_is_never_started_without_a_wall(
+    sandbox: Bubblewrap, tmp_path: Path
+) -> None:
+    command = Command(argv=("no-such-program", "-x"), cwd="/", env={"PATH": "/bin", "A": "b"})
+    wrapped = sandbox.wrap(command, a_fence(tmp_path))
+    assert wrapped.argv == ("no-such-program",)
+    assert wrapped.env == {"PATH": "/nowhere"}
+
+
+def test_a_link_that_leads_out_of_the_checkout_is_not_opened(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (tmp_path / "elsewhere").mkdir()
+    top.mkdir()
+    (top / "documents").symlink_to("../elsewhere")
+    place = Place(path=str(top / "documents"), access=Access.WRITE, why="documents")
+    found = [lot.path for lot in survey(a_fence(top, place), "/bin").lots]
+    assert found == [str(top)]
+
+
+def test_a_checkout_behind_a_link_is_found(tmp_path: Path) -> None:
+    (tmp_path / "real/inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    top = tmp_path / "link"
+    place = Place(path=str(top / "inner"), access=Access.WRITE, why="documents")
+    found = [lot.path for lot in survey(a_fence(top, place), "/bin").lots]
+    assert found == [str(tmp_path / "real"), str(tmp_path / "real/inner")]
+
+
+def test_programs_are_blocked_by_the_file_behind_every_link(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "opt").mkdir()
+    for name in ("opt/tool-2.1", "opt/manager", "bin/plain"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "bin/tool").symlink_to("../opt/tool-2.1")
+    (tmp_path / "bin/other").symlink_to("../opt/manager")
+    blocked = tuple(Blocked(name=name, rule="r") for name in ("tool", "other", "plain"))
+    fence = replace(a_fence(tmp_path / "top"), blocked=blocked)
+    found = survey(fence, str(tmp_path / "bin")).blocked
+    assert found == (str(tmp_path / "opt/tool-2.1"), str(tmp_path / "bin/plain"))
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "expected"),
+    [
+        ("aws", "/x/aws", True),
+        ("aws", "/x/aws2", True),
+        ("kubectl", "/x/kubectl-1.30", True),
+        ("aws", "/x/awsome", False),
+        ("node", "/x/mise", False),
+    ],
+)
+def test_a_file_that_does_many_things_is_not_one_program(
+    name: str,
+    file: str,
+    expected: bool,  # noqa: FBT001
+) -> None:
+    assert is_its_own(name, file) is expected
+
+
+def test_a_folder_for_one_command_is_gone_afterwards_whatever_is_in_it() -> None:
+    with belongings.a_folder() as folder:
+        deep = Path(folder, "tmp/a/b")
+        deep.mkdir(parents=True)
+        (deep / "file").write_text("x")
+        deep.chmod(0)
+    assert not Path(folder).exists()
+
+
+def test_abandoned_folders_are_removed_and_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(belongings, "LONGEST", 1000)
+    dead = tmp_path / "ralph~dead"
+    (dead / "tmp").mkdir(parents=True)
+    with belongings.a_folder() as alive:
+        belongings.remove_abandoned()
+        assert not dead.exists()
+        assert Path(alive, "tmp").is_dir()
+
+
+def test_folders_that_hold_a_place_go_with_the_last_wall(tmp_path: Path) -> None:
+    place, kept = tmp_path / "a/b", tmp_path / "mine"
+    kept.mkdir()
+    first, second = (belongings.Holding(str(tmp_path / "state")) for _ in range(2))
+    first.take([str(place), str(kept)])
+    second.take([str(place)])
+    assert place.is_dir()
+    first.give_back()
+    assert place.is_dir(), "the second wall still needs it"
+    second.give_back()
+    assert not (tmp_path / "a").exists()
+    assert kept.is_dir(), "it was there before"
+
+
+def test_a_folder_that_somebody_put_something_into_stays(tmp_path: Path) -> None:
+    holding = belongings.Holding(str(tmp_path / "state"))
+    holding.take([str(tmp_path / "held")])
+    (tmp_path / "held/file").write_text("from outside")
+    holding.give_back()
+    assert (tmp_path / "held/file").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "expected"),
+    [
+        ("example.com", 443, True),
+        ("example.com", 80, True),
+        ("example.com", 22, False),
+        ("www.example.com", 443, False),
+        ("a.b.example.org", 443, True),
+        ("example.org", 443, False),
+        ("evilexample.org", 443, False),
+        ("api.example.net", 8443, True),
+        ("api.example.net", 443, False),
+        ("::1", 9000, True),
+    ],
+)
+def test_only_listed_domains_are_let_through(host: str, port: int, expected: bool) -> None:  # noqa: FBT001
+    domains = ["example.com", "*.example.org", "api.example.net:8443", "[::1]:9000"]
+    assert is_listed(host, port, domains) is expected
+
+
+def test_a_name_is_compared_as_the_network_does() -> None:
+    assert split_address("Example.COM.:443", 80) == ("example.com", 443)
+    assert split_address("[::1]", 80) == ("::1", 80)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("169.254.169.254", True),
+        ("::ffff:127.0.0.1", True),
+        ("0.0.0.0", True),
+        ("10.0.0.1", False),
+        ("93.184.216.34", False),
+    ],
+)
+def test_names_that_lead_back_here_are_told_apart(address: str, expected: bool) -> None:  # noqa: FBT001
+    assert is_near(address) is expected
+
+
+def test_the_layout_of_a_repository_is_read_without_git(tmp_path: Path) -> None:
+    top, common = tmp_path / "top", tmp_path / "main/.git"
+    own = common / "worktrees/top"
+    own.mkdir(parents=True)
+    (top / "deep/down").mkdir(parents=True)
+    (top / ".git").write_text(f"gitdir: {own}\n")
+    (own / "commondir").write_text("../..\n")
+    assert top_of(str(top / "deep/down")) == str(top)
+    assert layout(str(top)) == Layout(str(own), str(common))
+    ordinary = tmp_path / "ordinary"
+    (ordinary / ".git").mkdir(parents=True)
+    (ordinary / ".git/commondir").write_text("/planted\n")
+    assert layout(str(ordinary)) == Layout(str(ordinary / ".git"), str(ordinary / ".git"))

@@ -1,0 +1,129 @@
+"""Planting what judges, or what git and agents would run outside."""
+
+import contextlib
+import os
+import subprocess
+
+from common import World, attempt, put
+
+
+@attempt
+def git_config(w: World) -> None:
+    with open(f"{w['project']}/.git/config", "a") as file:
+        file.write("[core]\n\tfsmonitor = ./appended\n")
+
+
+@attempt
+def git_config_by_git(w: World) -> None:
+    subprocess.run(["git", "config", "core.hooksPath", "by-git"], cwd=w["project"], check=True)
+
+
+@attempt
+def git_config_by_rename(w: World) -> None:
+    put(f"{w['project']}/.git/other", "[core]\n\tpager = by-rename\n")
+    os.replace(f"{w['project']}/.git/other", f"{w['project']}/.git/config")
+
+
+@attempt
+def git_hook(w: World) -> None:
+    path = f"{w['project']}/.git/hooks/post-checkout"
+    put(path, "#!/bin/sh\n")
+    os.chmod(path, 0o755)
+
+
+@attempt
+def git_attributes(w: World) -> None:
+    put(f"{w['project']}/.git/info/attributes", "* filter=evil\n")
+
+
+@attempt
+def git_common_folder(w: World) -> None:
+    os.makedirs(f"{w['project']}/fake", exist_ok=True)
+    put(f"{w['project']}/.git/commondir", f"{w['project']}/fake\n")
+
+
+@attempt
+def git_worktree_config(w: World) -> None:
+    put(f"{w['project']}/.git/config.worktree", "[core]\n\tfsmonitor = ./evil\n")
+
+
+@attempt
+def git_submodule_config(w: World) -> None:
+    os.makedirs(f"{w['project']}/.git/modules/evil", exist_ok=True)
+    put(f"{w['project']}/.git/modules/evil/config", "[core]\n\tfsmonitor = ./evil\n")
+
+
+@attempt
+def git_folder_renamed(w: World) -> None:
+    os.rename(f"{w['project']}/.git", f"{w['project']}/.git-away")
+    os.mkdir(f"{w['project']}/.git")
+    put(f"{w['project']}/.git/config", "[core]\n\tfsmonitor = ./evil\n")
+
+
+@attempt
+def settings(w: World) -> None:
+    put(f"{w['project']}/.ralph.toml", '[sandbox]\nmode = "off"\n')
+
+
+@attempt
+def settings_by_rename(w: World) -> None:
+    put(f"{w['project']}/other.toml", '[sandbox]\nmode = "off"  # by rename\n')
+    os.replace(f"{w['project']}/other.toml", f"{w['project']}/.ralph.toml")
+
+
+@attempt
+def gates(w: World) -> None:
+    put(f"{w['project']}/.ralph/config.sh", "GATE_TEST=true\n")
+
+
+@attempt
+def templates(w: World) -> None:
+    os.makedirs(f"{w['project']}/.agents/ralph", exist_ok=True)
+    put(f"{w['project']}/.agents/ralph/agents.sh", "AGENT_CLAUDE_CMD=evil\n")
+
+
+@attempt
+def templates_by_rename(w: World) -> None:
+    os.rename(f"{w['project']}/.agents", f"{w['project']}/.agents-away")
+    os.makedirs(f"{w['project']}/.agents/ralph")
+    put(f"{w['project']}/.agents/ralph/agents.sh", "AGENT_CLAUDE_CMD=evil\n")
+
+
+@attempt
+def database(w: World) -> None:
+    with open(f"{w['project']}/.ralph/progress.db", "r+b") as file:
+        file.write(b"planted")
+
+
+@attempt
+def database_journal(w: World) -> None:
+    put(f"{w['project']}/.ralph/progress.db-journal")
+
+
+@attempt
+def logs(w: World) -> None:
+    put(f"{w['project']}/.ralph/runs/run-1-iter-1.log")
+
+
+@attempt
+def state_renamed(w: World) -> None:
+    os.rename(f"{w['project']}/.ralph", f"{w['project']}/.ralph-away")
+    os.mkdir(f"{w['project']}/.ralph")
+
+
+@attempt
+def project_agent_settings(w: World) -> None:
+    os.makedirs(f"{w['project']}/.claude", exist_ok=True)
+    put(f"{w['project']}/.claude/settings.json", '{"hooks": {}}')
+
+
+@attempt
+def project_agent_servers(w: World) -> None:
+    put(f"{w['project']}/.mcp.json", '{"mcpServers": {}}')
+
+
+@attempt
+def persons_agent_settings(w: World) -> None:
+    for folder in (".claude", ".codex", ".factory"):
+        with contextlib.suppress(OSError):
+            put(f"{w['home']}/{folder}/settings.json", '{"hooks": {}}')

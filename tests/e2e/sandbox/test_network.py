@@ -1,0 +1,107 @@
+"""What can be reached from inside: everything, nothing, or what is listed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.sandbox.world import PYTHON, USERS, World, a_world
+
+FETCH = """
+import json, sys, urllib.request
+told = {}
+for url in sys.argv[1:]:
+    try:
+        told[url] = urllib.request.urlopen(url, timeout=20).read().decode()
+    except Exception as error:
+        told[url] = f"failed: {error}"
+print(json.dumps(told))
+"""
+DIRECT = """
+import socket, sys
+try:
+    socket.create_connection((sys.argv[1], int(sys.argv[2])), 5).close()
+    print("connected")
+except OSError as error:
+    print("failed", error)
+"""
+LOCAL = """
+import socket, threading
+server = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=lambda: server.accept()[0].sendall(b"hello"), daemon=True).start()
+print(socket.create_connection(server.getsockname()).recv(10).decode())
+"""
+
+
+def _fetch(world: World, *urls: str) -> dict[str, str]:
+    done = world.fenced(PYTHON, "-c", FETCH, *urls)
+    assert done.returncode == 0, done.stderr
+    told: dict[str, str] = json.loads(done.stdout)
+    return told
+
+
+def _port(world: World) -> int:
+    return int(world.services.listen(("127.0.0.1", 0)).getsockname()[1])
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_with_the_network_on_a_server_is_reached(user: str) -> None:
+    with a_world(user) as world:
+        url = f"http://127.0.0.1:{_port(world)}/"
+        assert _fetch(world, url) == {url: "hello"}
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("use", ["bubblewrap", "landlock"])
+def test_with_the_network_off_nothing_is_reached(user: str, use: str) -> None:
+    with a_world(user, network="off", use=use) as world:
+        port = _port(world)
+        assert world.fenced(PYTHON, "-c", DIRECT, "127.0.0.1", str(port)).stdout.startswith(
+            "failed"
+        )
+        assert world.services.heard == set()
+
+
+@pytest.mark.parametrize("network", ["off", "proxy"])
+def test_a_command_can_talk_to_itself_without_a_network(network: str) -> None:
+    with a_world("user", network=network) as world:
+        assert world.fenced(PYTHON, "-c", LOCAL).stdout == "hello\n"
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("use", ["bubblewrap", "landlock"])
+def test_the_proxy_lets_listed_addresses_through_and_no_others(user: str, use: str) -> None:
+    with a_world(user, network="proxy", use=use) as world:
+        listed, other = _port(world), _port(world)
+        settings = world.project / ".ralph.toml"
+        text = settings.read_text().replace("domains = []", f'domains = ["127.0.0.1:{listed}"]')
+        settings.write_text(text)
+        # Python itself goes around a proxy for this machine; others do not.
+        near = "import os; os.environ.pop('no_proxy'); os.environ.pop('NO_PROXY')\n"
+        urls = (f"http://127.0.0.1:{listed}/", f"http://127.0.0.1:{other}/")
+        done = world.fenced(PYTHON, "-c", near + FETCH, *urls)
+        told = json.loads(done.stdout)
+        assert told[urls[0]] == "hello"
+        assert "403" in told[urls[1]]
+        direct = world.fenced(PYTHON, "-c", DIRECT, "127.0.0.1", str(listed))
+        assert direct.stdout.startswith("failed"), direct.stdout
+        assert len(world.services.heard) == 1
+
+
+def test_the_proxy_keeps_the_exit_code_and_leaves_nothing_behind() -> None:
+    with a_world("user", network="proxy") as world:
+        script = f"[ $(pgrep -c -f sandbox/proxy.py) != 0 ] || exit 9; : {world.tag}; exit 7"
+        assert world.fenced("sh", "-c", script).returncode == 7
+        assert _proxies(world) == set()
+
+
+def _proxies(world: World) -> set[str]:
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_text().split("\0")
+        except OSError:
+            continue
+        if any(word.endswith("sandbox/proxy.py") for word in words) and world.tag in str(words):
+            found.add(folder.name)
+    return found
