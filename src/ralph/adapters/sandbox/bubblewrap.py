@@ -1,6 +1,6 @@
 """Linux: mounts of its own for every command, by bubblewrap.
 
-What the options are for, and which accident each prevents, is in docs/decisions/0007.
+What the options are for, and which accident each prevents, is in docs/decisions/0008.
 """
 
 import os
