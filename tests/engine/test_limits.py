@@ -122,6 +122,40 @@ def test_a_person_who_knows_better_does_not_have_to_wait(world: World) -> None:
     assert world.store.limited_until("first") is None
 
 
+def test_a_person_who_knows_better_is_heard_while_another_agent_works(world: World) -> None:
+    world.add("a")
+    world.add("b")
+
+    def knows_better() -> None:
+        world.workspace.edit("a")
+        world.store.send(RunId("run-1"), Word.RESUME)
+
+    done = says("<task-done>TASK</task-done>", does=knows_better)
+    assert world.run(says("limit"), done, world.works("b")).outcome is Outcome.COMPLETE
+    assert [agent for agent, _ in by(world)] == ["first", "second", "first"]
+
+
+def test_a_run_that_was_told_to_hurry_can_still_be_paused(world: World) -> None:
+    alone(world)
+    world.add("a")
+    world.add("b")
+    run = RunId("run-1")
+
+    def hurry_then_pause() -> None:
+        world.workspace.edit("a")
+        world.store.send(run, Word.RESUME)
+        world.store.send(run, Word.PAUSE)
+
+    def a_minute_later() -> None:
+        if world.executor.slept:
+            world.store.send(run, Word.RESUME)
+
+    world.executor.meanwhile = a_minute_later
+    done = says("<task-done>TASK</task-done>", does=hurry_then_pause)
+    assert world.run(done, world.works("b")).outcome is Outcome.COMPLETE
+    assert world.executor.slept == [60.0]
+
+
 def test_a_machine_that_slept_over_the_reset_goes_on_when_it_wakes(world: World) -> None:
     alone(world)
     world.add()

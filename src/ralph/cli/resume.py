@@ -1,4 +1,7 @@
-"""Let a paused run go on."""
+"""Let a paused run go on, or one that waits for quota.
+
+Agents that are out of quota are tried again at once: a person may know better.
+"""
 
 from argparse import ArgumentParser, Namespace
 

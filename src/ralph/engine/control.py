@@ -26,9 +26,12 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 kit.paused = True
                 if running is not None:
                     kit.warn("the run will pause after this session")
-            case Word.RESUME:
-                kit.hurry = not kit.paused
+            case Word.RESUME if kit.paused:
                 kit.paused = False
+            case Word.RESUME:
+                # A person says that there is quota again; they know better.
+                kit.store.lift_limits()
+                kit.hurry = True
             case Word.STOP:
                 kit.stopping = "stopped by a person"
             case Word.STOP_NOW:
@@ -76,8 +79,8 @@ def _minding_edits(kit: Kit) -> Iterator[None]:
         look_around(kit)
 
 
-def wait(kit: Kit, seconds: float, is_over: Callable[[], bool] = lambda: False) -> bool:
-    """Let time pass, unless someone wants something; False if they want to go on at once.
+def wait(kit: Kit, seconds: float, is_over: Callable[[], bool] = lambda: False) -> None:
+    """Let time pass, unless someone wants something.
 
     `is_over`: what is waited for has come, or is wanted no more.
     """
@@ -85,7 +88,6 @@ def wait(kit: Kit, seconds: float, is_over: Callable[[], bool] = lambda: False) 
     if seconds > 0:
         with _minding_edits(kit) if seconds > LONG_S else nullcontext():
             kit.executor.sleep(seconds, lambda: _tick(kit, pause_ends=False) or is_over())
-    return not kit.hurry
 
 
 def _tick(kit: Kit, *, pause_ends: bool = True) -> bool:
@@ -93,4 +95,5 @@ def _tick(kit: Kit, *, pause_ends: bool = True) -> bool:
     kit.look_after()
     kit.publish()
     kit.sink.tick()
-    return bool(kit.interrupted() or kit.stopping or kit.hurry or (pause_ends and not kit.paused))
+    goes_on = not kit.paused if pause_ends else kit.hurry
+    return bool(kit.interrupted() or kit.stopping or goes_on)

@@ -128,9 +128,7 @@ class Loop:
             return kit.clock.now() >= until or not self._is_wanted()
 
         names = " and ".join(agent.traits.name for agent in kit.agents)
-        if not self._wait(until - kit.clock.now(), f"{names}: out of quota", is_over):
-            # A person says that there is quota again; they know better.
-            kit.store.lift_limits()
+        self._wait(until - kit.clock.now(), f"{names}: out of quota", is_over)
         return False
 
     def _is_wanted(self) -> bool:
@@ -221,14 +219,14 @@ class Loop:
 
     def _wait(
         self, seconds: float, reason: str, is_over: Callable[[], bool] = lambda: False
-    ) -> bool:
-        """Wait in sight of everybody; False if a person wants to go on at once."""
+    ) -> None:
+        """Wait in sight of everybody."""
         kit = self.kit
         until = iso(kit.clock.now() + seconds)
         kit.record(RunWaiting(run_id=kit.settings.run_id, reason=reason, until=until))
         if run_s := kit.settings.limits.run_s:
             seconds = min(seconds, max(0.0, run_s - self._elapsed()))
-        return wait(kit, seconds, is_over)
+        wait(kit, seconds, is_over)
 
     def _elapsed(self) -> float:
         return self.kit.clock.monotonic() - self.began
