@@ -1,5 +1,7 @@
 """What is checked, and what is said about it."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,3 +94,42 @@ def test_counters_that_are_wrong_are_put_right(ralph: Cli) -> None:
 def test_a_missing_git_is_a_finding(ralph: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(ralph.path))
     assert "✗ git cannot be run" in ralph("doctor", code=1).out
+
+
+def _a_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/bwrap"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+
+
+def test_the_wall_is_tried(ralph: Cli) -> None:
+    assert "ways through the wall tried, none is open" in ralph("doctor").out
+
+
+def test_a_wall_that_is_none_is_found_out(
+    ralph: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes all the options, and heeds none of them."""
+    bare = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"'
+    _a_bubblewrap(tmp_path, monkeypatch, bare)
+    answer = ralph("doctor", code=1)
+    assert "✗ bubblewrap lets a session do this: " in answer.out
+    for words in ("write", ".ralph.toml", "make a file in", "reach the process outside"):
+        assert words in answer.out
+    assert not list(Path(os.environ["HOME"]).glob(".ralph-trial*")), "what it made is gone again"
+
+
+def test_a_wall_that_cannot_be_built_is_a_finding_with_a_way_out(
+    ralph: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = next(one for one in findings(ralph, "failed") if "bubblewrap" in one["what"])
+    assert "bubblewrap is not installed" in found["what"]
+    assert "bubblewrap" in found["way_out"]
+
+
+def test_no_wall_at_all_is_a_warning(ralph: Cli) -> None:
+    (ralph.path / ".ralph.toml").write_text('[sandbox]\nmode = "off"\n')
+    assert any("without a sandbox" in one["what"] for one in findings(ralph, "warning"))

@@ -43,6 +43,7 @@ def all_checks() -> Iterator[Check]:
     yield from _agents(project)
     yield _repository(project.root)
     yield _space(project.root)
+    yield from _wall(project)
     yield from _database(project)
 
 
@@ -198,6 +199,42 @@ def _repository(root: str) -> Check:
     if top is None:
         return Check("failed", f"{root} is not in a git repository", "git init")
     return Check("ok", f"git repository {top}")
+
+
+def _wall(project: "Project") -> Iterator[Check]:
+    """Not whether it is there: whether anything gets through it."""
+    from ralph.adapters.sandbox.trial import try_wall
+    from ralph.walls import an_enclosure
+    from ralph.wiring import ground_of
+
+    if os.environ.get("RALPH_SOCKET"):
+        yield Check("ok", "this is a session: whatever wall there is stands around it")
+        return
+    settings, source = project.loaded.config.sandbox, project.loaded.source("sandbox.mode")
+    if settings.mode == "off":
+        said = f"sessions run without a sandbox: [sandbox] mode is off ({source})"
+        yield Check("warning", said, 'mode = "required" puts a wall around them')
+        return
+    try:
+        with an_enclosure(ground_of(project), None) as enclosure:
+            wall = enclosure.wall
+            trial = try_wall(wall, enclosure.executor, enclosure.env)
+            warnings = list(wall.warnings)
+    except RalphError as error:
+        yield Check("failed", str(error), error.hint)
+        return
+    if trial.through:
+        words = "; ".join(trial.through)
+        # What a weaker wall does not stop is no news: it says so itself.
+        state: Literal["warning", "failed"] = "warning" if wall.gaps else "failed"
+        way_out = "use bubblewrap" if wall.gaps else "do not run agents here; report this"
+        yield Check(state, f"{wall.name} lets a session do this: {words}", way_out)
+    for words in trial.broken:
+        yield Check("failed", f"behind {wall.name} a session cannot {words}", "look at that folder")
+    for warning in warnings:
+        yield Check("warning", warning, "docs/how-to/use-the-sandbox.md")
+    if not (trial.through or trial.broken):
+        yield Check("ok", f"{wall.name}: {trial.tried} ways through the wall tried, none is open")
 
 
 def _space(root: str) -> Check:

@@ -68,6 +68,16 @@ def on_history(lost: Sequence[str]) -> Verdict | None:
     return Verdict(transition=Rejected(why), message=why)
 
 
+def on_tampering(paths: Sequence[str]) -> Verdict | None:
+    """Also step 3: what judges, and what would run outside the wall, is not a session's to commit.
+    None: it has left that alone."""
+    if not paths:
+        return None
+    names = ", ".join(one_line(path, 60) for path in paths[:5])
+    why = f"it put into git what only a person may change: {names}; take that out again"
+    return Verdict(transition=Rejected(why), message=why)
+
+
 def on_change(task: Task, changed: Set[str], kept: Set[str]) -> Verdict | None:
     """Step 3: a claim needs work behind it. None: there is, or none is needed.
 

@@ -84,6 +84,10 @@ class Wall(Protocol):
         afterwards. `home` is the agent's folder of this session."""
         ...
 
+    def guards(self, path: str) -> bool:
+        """Is that path, seen from the top of the checkout, one that sessions may not change?"""
+        ...
+
     def has_failed(self, exit_: Exit) -> str:
         """As `Sandbox.has_failed`."""
         ...

@@ -327,6 +327,11 @@ class NoWall:
         del home
         yield NoEnclosure(command)
 
+    def guards(self, path: str) -> bool:
+        """Nothing is guarded."""
+        del path
+        return False
+
     def has_failed(self, exit_: Exit) -> str:
         """It cannot."""
         del exit_

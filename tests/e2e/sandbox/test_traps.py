@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import DONE, Project
+from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.stage import ended
 
 FAKE = 'cp -r .git fake; echo "$PWD/fake" > .git/commondir; '
 """Another repository in the place of the checkout's own."""
@@ -71,3 +72,43 @@ def test_any_other_git_would_be_caught(plain: Project, outside: Path, trap: str)
     for words in (("status",), ("add", "README.md")):
         subprocess.run(["git", *words], cwd=plain.path, capture_output=True, check=False)
     assert (outside / "caught").exists()
+
+
+PLUMBING = (
+    "oid=$(echo planted | git hash-object -w --stdin);"
+    " git update-index --add --cacheinfo 100644,$oid,{path}; "
+)
+"""Git writes a tree without any file."""
+
+
+@pytest.mark.parametrize("path", [".ralph.toml", ".claude/settings.json", ".mcp.json"])
+@pytest.mark.parametrize("then", ["git commit -q -m innocent", "true"])
+def test_what_judges_cannot_be_committed_behind_its_own_back(
+    plain: Project, path: str, then: str
+) -> None:
+    plant = PLUMBING.format(path=path)
+    plain.agent(f"{plant}{then}; {DONE}")
+    task = plain.add("a task", "--max-retries", "0")
+    before = plain.git("rev-parse", "HEAD")
+    events = plain.events(code=5)
+    assert plain.status(task) == "failed"
+    rejected = next(one for one in events if one["event"] == "task_failed")
+    assert "what only a person may change" in str(rejected["reason"])
+    assert path in str(rejected["reason"])
+    assert plain.git("rev-parse", "HEAD") == before, "the checkout is back where it was"
+    assert plain.git("status", "--porcelain") == ""
+
+
+def test_what_a_person_commits_meanwhile_is_no_tampering(plain: Project) -> None:
+    script = "touch there; until [ -e go ]; do sleep 0.02; done; rm go there; " + DONE
+    plain.agent(script)
+    task = plain.add("a task")
+    run = plain.start("run", "--json")
+    wait_for((plain.path / "there").exists, "the session began")
+    with (plain.path / ".ralph.toml").open("a") as file:
+        file.write("# mine\n")
+    plain.git("commit", "-q", "-m", "mine", ".ralph.toml")
+    (plain.path / "go").touch()
+    ended(run)
+    assert plain.status(task) == "done"
+    assert "mine" in plain.commits()

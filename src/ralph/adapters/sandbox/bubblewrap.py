@@ -21,7 +21,7 @@ from ralph.adapters.sandbox.launching import (
     unstartable,
     whole_path,
 )
-from ralph.adapters.sandbox.terrain import Ground, Lot, folders_between, survey
+from ralph.adapters.sandbox.terrain import Ground, Lot, around, folders_between, survey
 from ralph.core.ending import Exit
 from ralph.core.fence import Access, Fence, Network, is_inside
 from ralph.ports.executor import Captures, Command
@@ -112,7 +112,7 @@ class Bubblewrap:
             *_mounts(fence, ground, program),
             *("--chdir", command.cwd, "--"),
             *forwarding(fence),
-            *(() if self._plain else launcher("/tmp", scope=True)),
+            *(() if self._plain else launcher("/tmp", "scope=1")),
             *command.argv,
         )
         temp = dict.fromkeys(("TMPDIR", "TMP", "TEMP"), "/tmp")
@@ -140,7 +140,7 @@ def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
         shown[lot.path] = lot.access
     yield from _program(program, shown)
     for path in ground.sockets:
-        if _around(path, shown) is not Access.HIDE:
+        if around(path, shown) is not Access.HIDE:
             yield from (*NULL, path)
     for path in fence.sockets:
         real = os.path.realpath(path)
@@ -153,7 +153,7 @@ def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
         for lot in ground.lots
         if lot.access is Access.HIDE
         and lot.is_folder
-        and _around(lot.path, shown) is not Access.HIDE
+        and around(lot.path, shown) is not Access.HIDE
         for part in ("--remount-ro", lot.path)
     )
 
@@ -167,14 +167,14 @@ def _private(fence: Fence) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _mount(lot: Lot, shown: dict[str, Access]) -> tuple[str, ...]:
-    around = _around(lot.path, shown)
+    outer = around(lot.path, shown)
     match lot.access:
         case Access.WRITE:
             return ("--bind", lot.path, lot.path)
         case Access.READ:
             # Everything is read-only to begin with.
-            return () if around is Access.READ else ("--ro-bind", lot.path, lot.path)
-        case Access.HIDE if around is Access.HIDE:
+            return () if outer is Access.READ else ("--ro-bind", lot.path, lot.path)
+        case Access.HIDE if outer is Access.HIDE:
             return ()
         case Access.HIDE if lot.is_folder:
             return ("--tmpfs", lot.path)
@@ -185,26 +185,17 @@ def _mount(lot: Lot, shown: dict[str, Access]) -> tuple[str, ...]:
 def _holders(lot: Lot, shown: dict[str, Access]) -> Iterator[str]:
     """A folder that holds something protected becomes a mount as well: otherwise it could be
     renamed away, and another be put in its place."""
-    if lot.access is Access.WRITE or _around(lot.path, shown) is not Access.WRITE:
+    if lot.access is Access.WRITE or around(lot.path, shown) is not Access.WRITE:
         return
     for folder in folders_between(lot.path, shown):
         shown[folder] = Access.WRITE
         yield from ("--bind", folder, folder)
 
 
-def _around(path: str, shown: dict[str, Access]) -> Access:
-    """What holds for the folder in which something lies."""
-    while path != "/":
-        path = os.path.dirname(path)
-        if path in shown:
-            return shown[path]
-    return Access.READ
-
-
 def _program(program: str, shown: dict[str, Access]) -> Iterator[str]:
     """An agent may be installed in its own folder, which is hidden: just that part comes back."""
     for path in dict.fromkeys((program, os.path.realpath(program))):
-        if _around(path, shown) is Access.HIDE:
+        if around(path, shown) is Access.HIDE:
             part = part_of(path, max((p for p in shown if is_inside(path, p)), key=len))
             yield from ("--ro-bind", part, part)
 

@@ -27,7 +27,7 @@ class Watch:
 
     def __init__(self, state: str) -> None:
         self._state = state
-        self._list = os.path.join(state, f"{WATCHED}{os.getpid()}.json")
+        self._list = os.path.join(state, f"{WATCHED}{os.urandom(4).hex()}.json")
         self._absent: list[str] = []
         self._before: dict[str, Seen | None] = {}
         try:

@@ -19,7 +19,7 @@ from ralph.adapters.sandbox.launching import (
 )
 from ralph.adapters.sandbox.terrain import survey
 from ralph.core.ending import Exit
-from ralph.core.fence import Access, Fence, is_inside
+from ralph.core.fence import Access, Fence, Network, is_inside
 from ralph.ports.executor import Captures, Command
 from ralph.ports.sandbox import Trouble
 
@@ -41,9 +41,8 @@ class Landlock:
 
     def probe(self, executor: Captures) -> Trouble | None:
         """Close everything around `true`."""
-        nothing = {"write": [], "read": [], "hide": [], "network": "on", "port": 0}
         with a_folder() as folder:
-            argv = (*launcher(folder, **nothing), "/bin/true")
+            argv = (*launcher(folder, "alone=1"), "/bin/true")
             got = executor.capture(argv, cwd="/", timeout_s=20.0)
         if got.code == 0:
             return None
@@ -62,21 +61,21 @@ class Landlock:
         hidden = [lot.path for lot in ground.lots if lot.access is Access.HIDE]
         write = [lot.path for lot in ground.lots if lot.access is Access.WRITE]
         read = [lot.path for lot in ground.lots if lot.access is Access.READ]
-        orders = {
-            "write": [*write, fence.temp],
-            # Only what lies in something hidden needs a word of its own.
-            "read": [path for path in read if _is_in(path, hidden)] + _program(program, hidden),
-            "hide": [*hidden, *ground.blocked],
-            "network": fence.network,
-            "port": fence.port,
-            "dies": True,
-        }
+        # Of what is read, only what lies in something hidden needs a word of its own.
+        shown = [path for path in read if _is_in(path, hidden)] + _program(program, hidden)
+        orders = (
+            *("alone=1", "dies=1"),
+            *(f"write={path}" for path in (*write, fence.temp)),
+            *(f"read={path}" for path in shown),
+            *(f"hide={path}" for path in (*hidden, *ground.blocked)),
+            *(() if fence.network is Network.ON else ("closed=1", f"port={fence.port}")),
+        )
         return replace(
             command,
             argv=(
                 *PATIENT,
                 *filtering(fence, command.env, fence.port),
-                *launcher(fence.temp, **orders),
+                *launcher(fence.temp, *orders),
                 *command.argv,
             ),
             env={

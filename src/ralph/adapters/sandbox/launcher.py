@@ -1,35 +1,34 @@
 """The last thing before a command starts behind its wall: run by itself, as a script.
 
-    python -I -S launcher.py '{…}' -- COMMAND…
+    python -I -S launcher.py started=FILE [scope=1] [write=PATH…] -- COMMAND…
 
 It hears signals again (bubblewrap is told not to), lets Landlock close what mounts cannot, or all
-of it where there are no mounts, and becomes the command. Nothing but the standard library, since
-every session pays for it.
+of it where there are no mounts, and becomes the command. Every session and every gate pays for it,
+so it imports next to nothing: `signal` and `json` alone would cost more than the rest.
 """
 
+import _signal  # type: ignore[import-not-found]
 import ctypes
-import json
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from typing import Any, Final
 
-NO_NEW_PRIVS: Final = 38
-DIE_WITH_PARENT: Final = 1
+NO_NEW_PRIVS = 38
+DIE_WITH_PARENT = 1
 CREATE, ADD, RESTRICT = 444, 445, 446
 """System calls, the same on every machine."""
-VERSION_FLAG: Final = 1
+VERSION_FLAG = 1
 BENEATH, PORT = 1, 2
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
-OLDEST: Final = (1 << 13) - 1
+OLDEST = (1 << 13) - 1
 """All that the first version knows: read, write, remove, make."""
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
-SINCE: Final = {2: REFER, 3: TRUNCATE, 5: IOCTL}
-FOR_FILES: Final = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
-CONNECT_TCP: Final = 2
+SINCE = {2: REFER, 3: TRUNCATE, 5: IOCTL}
+FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
+CONNECT_TCP = 2
 ABSTRACT_SOCKETS, SIGNALS = 1, 2
-DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+
+Orders = dict[str, list[str]]
 
 
 class Ruleset(ctypes.Structure):
@@ -66,61 +65,62 @@ def version() -> int:
 def main() -> None:
     """Obey the orders, then become the command."""
     split = sys.argv.index("--")
-    orders: dict[str, Any] = json.loads(sys.argv[1])
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
+    orders: Orders = {}
+    for word in sys.argv[1:split]:
+        name, _, value = word.partition("=")
+        orders.setdefault(name, []).append(value)
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+        _signal.signal(number, _signal.SIG_DFL)
     # By this it is told from outside that the wall stood.
-    os.close(os.open(orders["started"], os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    if orders.get("dies"):
-        libc.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    if "write" in orders:
+    os.close(os.open(orders["started"][0], os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    if "dies" in orders:
+        libc.prctl(DIE_WITH_PARENT, _signal.SIGKILL, 0, 0, 0)
+    if "alone" in orders:
         enclose(orders)
-    elif orders.get("scope") and version() >= 6:
-        _restrict(Ruleset(0, 0, ABSTRACT_SOCKETS), ())
+    elif "scope" in orders and version() >= 6:
+        _restrict(Ruleset(0, 0, ABSTRACT_SOCKETS), [], [])
     _become(sys.argv[split + 1 :])
 
 
-def enclose(orders: dict[str, Any]) -> None:
+def enclose(orders: Orders) -> None:
     """All by Landlock: what is not opened here is closed."""
     abi = version()
     if not abi:
-        _give_up("this kernel has no Landlock", 126)
+        _give_up("Landlock: this kernel has none", 126)
     files = OLDEST | sum(right for since, right in SINCE.items() if abi >= since)
     may_read = EXECUTE | READ_FILE | READ_DIR
-    rules: list[tuple[str, int]] = [("/", READ_DIR)]
-    rules += ((path, may_read) for path in _open_paths("/", set(orders["hide"])))
-    rules += ((path, may_read) for path in orders["read"])
-    rules += ((path, files) for path in orders["write"])
+    rules = [("/", READ_DIR)]
+    rules += ((path, may_read) for path in _open_paths("/", set(orders.get("hide", ()))))
+    rules += ((path, may_read) for path in orders.get("read", ()))
+    rules += ((path, files) for path in orders.get("write", ()))
     rules += ((f"/dev/{name}", files & ~EXECUTE) for name in DEVICES)
-    is_scoped = abi >= 6
-    is_netted = abi >= 4 and orders["network"] != "on"
+    is_netted = abi >= 4 and "closed" in orders
     ruleset = Ruleset(
-        files, CONNECT_TCP if is_netted else 0, ABSTRACT_SOCKETS | SIGNALS if is_scoped else 0
+        files, CONNECT_TCP if is_netted else 0, ABSTRACT_SOCKETS | SIGNALS if abi >= 6 else 0
     )
-    ports = (orders["port"],) if is_netted and orders["port"] else ()
-    _restrict(ruleset, rules, ports)
+    _restrict(ruleset, rules, orders.get("port", []) if is_netted else [])
 
 
-def _open_paths(folder: str, hidden: set[str]) -> Iterator[str]:
+def _open_paths(folder: str, hidden: set[str]) -> list[str]:
     """Everything but what is hidden: Landlock cannot take away a part of what it has given."""
+    found = []
     for entry in os.scandir(folder):
         if entry.path in hidden or entry.is_symlink():
             continue
         if any(path.startswith(f"{entry.path}/") for path in hidden):
-            yield from _open_paths(entry.path, hidden)
+            found += _open_paths(entry.path, hidden)
         else:
-            yield entry.path
+            found.append(entry.path)
+    return found
 
 
-def _restrict(
-    ruleset: Ruleset, rules: "list[tuple[str, int]] | tuple[()]", ports: tuple[int, ...] = ()
-) -> None:
-    size = ctypes.sizeof(ruleset)
-    handle = _checked(libc.syscall(CREATE, ctypes.byref(ruleset), _known_size(size), 0))
+def _restrict(ruleset: Ruleset, rules: list[tuple[str, int]], ports: list[str]) -> None:
+    size = _known_size(ctypes.sizeof(ruleset))
+    handle = _checked(libc.syscall(CREATE, ctypes.byref(ruleset), size, 0))
     for path, access in rules:
         _allow(handle, path, access & ruleset.files)
     for number in ports:
-        port = Port(CONNECT_TCP, number)
+        port = Port(CONNECT_TCP, int(number))
         _checked(libc.syscall(ADD, handle, PORT, ctypes.byref(port), 0))
     _checked(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(libc.syscall(RESTRICT, handle, 0))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from shutil import which
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -38,10 +38,10 @@ def python() -> tuple[str, ...]:
     return (os.path.realpath(sys.executable), "-I", "-S")
 
 
-def launcher(temp: str, **orders: Any) -> tuple[str, ...]:
+def launcher(temp: str, *orders: str) -> tuple[str, ...]:
     """Hears signals again, ties the last knots, and becomes the command."""
-    told = json.dumps({"started": os.path.join(temp, STARTED), **orders})
-    return (*python(), os.path.join(HERE, "launcher.py"), told, "--")
+    started = f"started={os.path.join(temp, STARTED)}"
+    return (*python(), os.path.join(HERE, "launcher.py"), started, *orders, "--")
 
 
 def filtering(fence: Fence, env: Mapping[str, str], listen: "str | int") -> tuple[str, ...]:

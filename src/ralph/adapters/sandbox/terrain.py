@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -69,11 +69,11 @@ def survey(fence: Fence, path: str) -> Ground:
 
 
 def _look(place: Place, fence: Fence, top: str) -> Lot | None:
-    real = os.path.realpath(place.path)
     try:
-        mode = os.stat(real).st_mode
+        mode = os.stat(place.path).st_mode
     except OSError:
         return None
+    real = os.path.realpath(place.path)
     if place.access is Access.WRITE and _strays(place.path, real, fence.top, top):
         # An agent may have put a link there in an earlier session; it must not lead us out.
         return None
@@ -117,14 +117,24 @@ def missing(fence: Fence, absent: Absent) -> list[str]:
 
 def frozen(fence: Fence) -> list[str]:
     """Protected files and folders, each of which lies in a folder that can be written."""
+    access = {place.path: place.access for place in fence.places}
     return [
         place.path
         for place in ordered(fence.places)
         if place.access is Access.READ
         and not place.changes
         and os.path.lexists(place.path)
-        and fence.access(os.path.dirname(place.path)) is Access.WRITE
+        and around(place.path, access) is Access.WRITE
     ]
+
+
+def around(path: str, access: Mapping[str, Access]) -> Access:
+    """What holds for the folder in which something lies."""
+    while path != "/":
+        path = os.path.dirname(path)
+        if path in access:
+            return access[path]
+    return Access.READ
 
 
 def is_its_own(name: str, real: str) -> bool:

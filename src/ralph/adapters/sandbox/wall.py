@@ -123,6 +123,10 @@ class CheckoutWall:
                 self._prepare(fence)
         return self._fences[cwd]
 
+    def guards(self, path: str) -> bool:
+        """May sessions not change it?"""
+        return self.fence.access(os.path.join(self.fence.top, path)) is not Access.WRITE
+
     def has_failed(self, exit_: Exit) -> str:
         """Could the wall itself not be built?"""
         return self.sandbox.has_failed(exit_)
@@ -182,6 +186,11 @@ class NoWall:
         """As it is."""
         del home
         yield Around(command)
+
+    def guards(self, path: str) -> bool:
+        """Nothing is guarded."""
+        del path
+        return False
 
     def has_failed(self, exit_: Exit) -> str:
         """It cannot."""

@@ -1,12 +1,22 @@
 """Step 4: decide whether the work counts."""
 
+from msgspec.structs import replace
+
 from ralph.core.events import GatesWeighed
 from ralph.core.gates import Evidence, weigh
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Task
 from ralph.core.transitions import Accepted, Blocked
-from ralph.core.verdict import Verdict, on_change, on_claim, on_ending, on_gates, on_history
+from ralph.core.verdict import (
+    Verdict,
+    on_change,
+    on_claim,
+    on_ending,
+    on_gates,
+    on_history,
+    on_tampering,
+)
 from ralph.engine.control import listen
 from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
@@ -46,6 +56,7 @@ def _judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Ver
         on_ending(ending)
         or on_claim(task, read_sigils(ending.message), session.told)
         or on_history(_lost(kit, session, base))
+        or on_tampering(_tampered(kit, session, base))
         or on_change(task, _worked_on(kit, session, base), kit.kept)
         or _gates(kit, task, session, base)
     )
@@ -56,6 +67,21 @@ def _lost(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
     if base is None or session.after is None or base.head == session.after.head:
         return ()
     return kit.workspace.changes(session.after, base).commits
+
+
+def _tampered(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
+    """Protected files that were committed or staged with a content that is not on disk.
+
+    A wall keeps a session from writing them; git writes a tree without any file.
+    """
+    after = session.after
+    if base is None or after is None or not any(map(kit.wall.guards, after.dirty)):
+        return ()
+    before, now = Snapshot(head=base.head), Snapshot(head=after.head)
+    found = {*kit.workspace.changes(before, now).files}
+    if after.index and after.index != base.index:
+        found.update(kit.workspace.changes(now, replace(now, tree=after.index)).files)
+    return tuple(path for path in after.dirty if path in found and kit.wall.guards(path))
 
 
 def _worked_on(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:
