@@ -1,0 +1,120 @@
+"""Runs behind the wall in checkouts of every kind."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.executor.processes import Processes
+from ralph.adapters.workspace.private import PrivateCheckout
+from ralph.config.load import load
+from ralph.ports.executor import Captured, Command
+from ralph.walls import Ground, a_sandbox, our_git, wall_of
+from tests.e2e.conftest import DONE, Project
+
+COMMIT = "git add -A && git commit -q -m 'by the agent'"
+
+
+def _elsewhere(walled: Project, path: Path) -> Project:
+    """The same person in another checkout."""
+    other = Project.__new__(Project)
+    other.path, other.started = path, walled.started
+    return other
+
+
+def test_a_linked_worktree(plain: Project, outside: Path) -> None:
+    plain.agent(f"{DONE}; {COMMIT}; echo x >> more.txt", gates='test = "test -e README.md"')
+    where = outside / "linked"
+    plain.git("worktree", "add", "-q", "-b", "side", str(where))
+    linked = _elsewhere(plain, where)
+    linked.ralph("init")
+    linked.add("first")
+    linked.add("second")
+    events = linked.events()
+    assert events[-1]["outcome"] == "complete"
+    assert events[0]["sandbox"] == "bubblewrap"
+    subjects = linked.git("log", "--format=%s", "main..side").splitlines()
+    assert subjects == ["second", "by the agent", "first", "by the agent"]
+    assert linked.git("status", "--porcelain") == ""
+
+
+def test_a_project_in_a_part_of_the_repository(plain: Project) -> None:
+    plain.agent(f"echo x > ../../top.txt; {DONE}")
+    part = plain.path / "apps/web"
+    part.mkdir(parents=True)
+    (plain.path / ".ralph.toml").rename(part / ".ralph.toml")
+    inner = _elsewhere(plain, part)
+    inner.ralph("init")
+    inner.git("add", "-A", "/".join(("..", "..")))
+    inner.git("commit", "-q", "-m", "move")
+    inner.add("a task")
+    assert inner.events()[-1]["outcome"] == "complete"
+    assert (plain.path / "top.txt").exists()
+    assert inner.git("show", "--name-only", "--format=").splitlines() == [
+        "apps/web/work.txt",
+        "top.txt",
+    ]
+    assert inner.git("status", "--porcelain") == ""
+
+
+def test_work_that_failed_is_taken_out_by_git_behind_the_wall(plain: Project) -> None:
+    plain.agent(
+        "rm README.md; echo x > new.txt; mkdir d; echo y > d/f; git add new.txt;"
+        ' echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
+    )
+    task = plain.add("a task")
+    plain.events(code=5)
+    assert plain.status(task) == "failed"
+    assert plain.git("status", "--porcelain") == ""
+    assert (plain.path / "README.md").exists()
+    saved = plain.git("show", "--name-only", "--format=", f"refs/ralph/{task}/1").splitlines()
+    assert saved == ["README.md", "d/f", "new.txt"]
+
+
+@pytest.fixture
+def executor() -> Processes:
+    return Processes(SystemClock())
+
+
+def test_a_private_checkout_keeps_the_source_out_of_reach(
+    plain: Project, outside: Path, executor: Processes
+) -> None:
+    """Nobody makes one yet; whoever does finds the wall around it."""
+    state = plain.path / ".ralph"
+    ground = Ground(
+        loaded=load(str(plain.path), {}, {}), database=str(state / "db"), environ=os.environ
+    )
+    with wall_of(ground, *a_sandbox(ground.loaded, executor)) as wall:
+        git = our_git(executor, wall, str(state))
+        checkout = PrivateCheckout(
+            git,
+            source_top=str(plain.path),
+            project_subdir="",
+            commit="HEAD",
+            parent_dir=str(state / "checkouts"),
+            name="t-1",
+        )
+
+        def inside(script: str) -> Captured:
+            command = Command(argv=("sh", "-c", script), cwd=checkout.path, env=dict(os.environ))
+            with wall.around(command) as enclosed:
+                begun = enclosed.command
+                return executor.capture(begun.argv, cwd=begun.cwd, env=begun.env)
+
+        done = inside(f"echo x > new.txt && {COMMIT} && git log --format=%s -1")
+        assert done.stdout == b"by the agent\n", done.stderr
+        for attempt in (
+            f"echo x > {plain.path}/planted",
+            f"echo x >> {plain.path}/.git/config",
+            f"git -C {plain.path} branch -f main HEAD",
+            f"echo x > {outside}/planted",
+            "echo x >> .git/config",
+            "echo x >> .ralph.toml",
+        ):
+            assert inside(attempt).code != 0, attempt
+        assert not (plain.path / "planted").exists()
+        commit = checkout.fetch_into(str(plain.path), "refs/ralph/t-1/1")
+        assert plain.git("rev-parse", "refs/ralph/t-1/1") == commit
+        checkout.close()
+    assert plain.git("show", "--format=%s", "--no-patch", commit) == "by the agent"
