@@ -53,6 +53,7 @@ def test_a_living_run_and_the_task_in_its_hands(ralph: Cli) -> None:
         shown = ralph("status").out
         state = ralph.json("status")
     assert f"run {running.run} is at work on all tasks with scripted" in shown
+    assert "sandbox off" in shown
     assert f"{task}  work  (attempt 1, " in shown
     assert ".ralph/runs/" in shown
     assert [run["id"] for run in state["runs"]] == [running.run]

@@ -24,7 +24,7 @@ from vt import Terminal
 
 from ralph.core import agent_events as agent
 from ralph.core import events
-from ralph.core.ids import TaskId
+from ralph.core.ids import TaskId, WorkerId
 from ralph.ui.activity import KEPT_CHARS, KEPT_DOINGS
 from ralph.ui.board import Board
 from ralph.ui.live import Live
@@ -80,7 +80,7 @@ def test_the_view_while_an_agent_works() -> None:
 · feature search  gates lint, types, test · paid by a Claude subscription (max)
 ! ANTHROPIC_API_KEY is not passed to the agent
 
-Ralph · feature search · claude · opus-5                                    17s
+Ralph · feature search · claude · opus-5 · bubblewrap                       17s
 ━━━━━━━━━━━━━━━───────────────────────────────────────  2 of 7 done · 1 warning
 
 ⠧ t-4f2a01 Read the search index from disk                                   5s
@@ -443,3 +443,21 @@ def test_a_terminal_that_is_held_holds_no_loop_and_loses_no_line() -> None:
         clock.at += 1
         live.tick()
         assert "✓".encode() in out.read()
+
+
+@pytest.mark.parametrize(("sandbox", "shown"), [("off", "sandbox off"), ("landlock", "landlock")])
+def test_the_header_says_which_wall_stands(sandbox: str, shown: str) -> None:
+    def start(teller: Teller) -> None:
+        started = events.RunStarted(
+            run_id=RUN,
+            worker=WorkerId("agent-1"),
+            target="all tasks",
+            agent="claude",
+            checkout="/x",
+            sandbox=sandbox,
+        )
+        teller.event(started)
+
+    screen = Screen().play(start).wait(1)
+    header = next(line for line in screen.look().splitlines() if line.startswith("Ralph"))
+    assert f" · {shown}" in header

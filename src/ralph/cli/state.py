@@ -128,7 +128,8 @@ def _runs(runs: list[Run], last: Run | None, spent: dict[RunId, Spent]) -> list[
     if runs:
         return [
             f"run {run.id} is at work on {one_line(run.target, 60)} with {one_line(run.agent, 40)}"
-            f" since {local(run.started_at)}{_cost(spent[run.id])}"
+            f" since {local(run.started_at)}, sandbox {one_line(run.sandbox, 40)}"
+            f"{_cost(spent[run.id])}"
             for run in runs
         ]
     if last is None:

@@ -73,6 +73,7 @@ class Loop:
             target=started.target,
             agent=started.agent,
             checkout=started.checkout,
+            sandbox=started.sandbox,
             started_at=iso(kit.clock.now()),
         )
         kit.store.start_run(record, s.owner, s.lease_s, started)

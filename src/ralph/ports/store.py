@@ -316,6 +316,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     checkout: str
     started_at: str
+    sandbox: str = "off"
     ended_at: str | None = None
     outcome: Outcome | None = None
     reason: str = ""

@@ -63,7 +63,13 @@ def join(store: Store, worker: WorkerId = WORKER, pid: int = 1) -> None:
 def begin(store: Store, run: RunId = RUN, worker: WorkerId = WORKER) -> Run:
     """Start a run."""
     started = Run(
-        id=run, worker=worker, target="all tasks", agent="scripted", checkout="/x", started_at=""
+        id=run,
+        worker=worker,
+        target="all tasks",
+        agent="scripted",
+        checkout="/x",
+        started_at="",
+        sandbox="bubblewrap",
     )
     event = RunStarted(
         run_id=run, worker=worker, target="all tasks", agent="scripted", checkout="/x"

@@ -105,8 +105,16 @@ def _header(board: Board, now: float, width: int) -> Text:
         for word in (one_line(board.run.target, 60), agent, board.activity.model):
             if word:
                 left.append(f" · {word}", style="not bold")
+        left.append_text(_wall(one_line(board.run.sandbox, 40)))
     elapsed = "" if board.started is None else spoken(max(0.0, now - board.started) // 1)
     return spread(left, (_clock(elapsed), _spend(board)), width)
+
+
+def _wall(sandbox: str) -> Text:
+    """Which wall stands around sessions. None is worth a colour."""
+    if sandbox == "off":
+        return Text.assemble((" · ", "not bold"), ("sandbox off", "not bold yellow"))
+    return Text(f" · {sandbox}", style="not bold")
 
 
 def _clock(words: str) -> str:

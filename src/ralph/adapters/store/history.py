@@ -34,6 +34,7 @@ class HistoryPart(LedgerPart):
                 "target": run.target,
                 "agent": run.agent,
                 "checkout": run.checkout,
+                "sandbox": run.sandbox,
                 "started_at": run.started_at,
                 "reason": run.reason,
                 "baseline": as_json(run.baseline),

@@ -69,13 +69,15 @@ def owner_of(row: Row) -> Owner | None:
 
 def run_of(row: Row) -> Run:
     """A row of `runs`."""
-    id_, worker, target, agent, checkout, started_at, ended_at, outcome, reason, baseline = row
+    id_, worker, target, agent, checkout, started_at, sandbox, *rest = row
+    ended_at, outcome, reason, baseline = rest
     return Run(
         id=id_,
         worker=worker,
         target=target,
         agent=agent,
         checkout=checkout,
+        sandbox=sandbox,
         started_at=started_at,
         ended_at=ended_at,
         outcome=None if outcome is None else Outcome(outcome),

@@ -94,6 +94,7 @@ CREATE TABLE runs (
     agent      TEXT NOT NULL,
     checkout   TEXT NOT NULL,
     started_at TEXT NOT NULL,
+    sandbox    TEXT NOT NULL DEFAULT 'off',
     ended_at   TEXT,
     outcome    TEXT,
     reason     TEXT NOT NULL DEFAULT '',

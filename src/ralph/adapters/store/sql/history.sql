@@ -1,7 +1,7 @@
 -- name: start_run
 -- A new run.
-INSERT INTO runs (id, worker, target, agent, checkout, started_at, reason, baseline)
-VALUES (:id, :worker, :target, :agent, :checkout, :started_at, :reason, :baseline)
+INSERT INTO runs (id, worker, target, agent, checkout, started_at, sandbox, reason, baseline)
+VALUES (:id, :worker, :target, :agent, :checkout, :started_at, :sandbox, :reason, :baseline)
 
 -- name: end_run
 -- How it ended.
@@ -13,7 +13,7 @@ UPDATE runs SET baseline = :baseline WHERE id = :id
 
 -- name: run_columns
 -- In the order in which `rows.run_of` reads them.
-runs.id, worker, target, agent, checkout, started_at, ended_at, outcome, reason, baseline
+runs.id, worker, target, agent, checkout, started_at, sandbox, ended_at, outcome, reason, baseline
 
 -- name: runs
 -- The newest runs.
