@@ -20,6 +20,6 @@ def test_the_example_of_a_test_without_a_model_works(agent_bin: str, tmp_path: P
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=110,
     )
     assert "1 passed" in done.stdout, done.stdout

@@ -34,7 +34,7 @@ def test_a_session_behind_a_wall_is_not_asked(real: Real, name: str) -> None:
         env={**os.environ, **launch.env},
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=110,
     )
     digest = Digest()
     for event in agent.read(done.stdout):
