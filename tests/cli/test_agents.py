@@ -160,13 +160,15 @@ def test_the_doctor_shows_the_record(machine: Machine) -> None:
     machine.log_in()
     subprocess.run(["git", "init", "-q", str(machine.root)], check=True)
     machine.ralph("init")
-    assert "claude 2.1.0 was never probed" in machine.ralph("doctor")
+    assert "claude 2.1.0 was never probed" in machine.ralph("doctor", RALPH_SANDBOX_MODE="off")
     machine.ralph("agents", "probe")
-    said = machine.ralph("doctor")
+    said = machine.ralph("doctor", RALPH_SANDBOX_MODE="off")
     assert "claude works: probed" in said
     assert "exit code 0, commits; tells result, started" in said
     machine.install("2.2.0")
-    assert "probed in version 2.1.0, now it is 2.2.0" in machine.ralph("doctor")
+    assert "probed in version 2.1.0, now it is 2.2.0" in machine.ralph(
+        "doctor", RALPH_SANDBOX_MODE="off"
+    )
 
 
 @pytest.mark.parametrize("name", ["clod", "command"])

@@ -223,8 +223,7 @@ def _wall(project: "Project") -> Iterator[Check]:
     except RalphError as error:
         yield Check("failed", str(error), error.hint)
         return
-    if trial.through:
-        words = "; ".join(trial.through)
+    for words in trial.through:
         # What a weaker wall does not stop is no news: it says so itself.
         state: Literal["warning", "failed"] = "warning" if wall.gaps else "failed"
         way_out = "use bubblewrap" if wall.gaps else "do not run agents here; report this"
