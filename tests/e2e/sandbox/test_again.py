@@ -1,0 +1,12 @@
+"""What holds for any run holds behind the wall: the same tests, once more."""
+
+import pytest
+
+from tests.e2e.conftest import Project
+from tests.e2e.test_own_state import *  # noqa: F403
+from tests.e2e.test_run import *  # noqa: F403
+
+
+@pytest.fixture
+def project(walled: Project) -> Project:
+    return walled
