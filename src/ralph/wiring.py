@@ -184,15 +184,33 @@ def a_probe(project: "Project | None", agent: "Agent") -> "Iterator[Probe]":
             yield Probe(
                 executor=executor,
                 clock=clock,
-                homes=SessionHomes(folder, os.environ),
+                homes=SessionHomes(os.path.join(folder, "homes"), os.environ),
                 env=session_variables(project, agent),
                 folder=checkout,
                 as_root=os.geteuid() == 0,
                 models=_probed_on(project, agent.traits.name),
                 interrupted=lambda: signals.interrupted,
+                walls=lambda: _wall_at(checkout, project, executor),
             )
         finally:
             executor.close()
+
+
+@contextmanager
+def _wall_at(folder: str, project: "Project | None", executor: "Processes") -> "Iterator[Wall]":
+    """As a project's sessions have it, around another folder."""
+    from ralph.adapters.sandbox.wall import NoWall
+    from ralph.config.settings import Config
+    from ralph.walls import Ground, a_sandbox, wall_of
+
+    config = project.loaded.config if project is not None else Config()
+    if config.sandbox.mode == "off":
+        yield NoWall()
+        return
+    loaded = Loaded(root=folder, config=config, sources={})
+    ground = Ground(loaded=loaded, database=os.path.join(folder, ".db"), environ=os.environ)
+    with wall_of(ground, *a_sandbox(loaded, executor)) as wall:
+        yield wall
 
 
 def _probed_on(project: "Project | None", agent: str) -> "Preferences":

@@ -21,6 +21,7 @@ def show(project: Project, args: Namespace) -> int:
     """The agent, its model, the gates, and the tasks that are ready, in the order of their turn."""
     gates = honest_gates(project)
     traits = find_agent(project).traits
+    sandbox = _sandbox(project, traits)
     with the_store(project) as store:
         target = find_target(store, args.target)
         ready = _ready(store, target)
@@ -34,6 +35,7 @@ def show(project: Project, args: Namespace) -> int:
                     "agent": traits.name,
                     "strategy": preferences(project).strategy,
                     "model": model,
+                    "sandbox": sandbox,
                     "gates": {gate.name: gate.command for gate in gates},
                     "ready": [{"id": one.id, "title": one.title} for one in ready],
                     "open": counts.open,
@@ -44,11 +46,27 @@ def show(project: Project, args: Namespace) -> int:
     print(f"target  {describe(target)}: {counts.open} open of {counts.total}")
     print(f"agent   {traits.name}")
     print(f"model   {one_line(model, 60) or NO_MODEL} ({preferences(project).strategy})")
+    print(f"sandbox {sandbox}")
     for gate in gates:
         print(f"gate    {gate.name}: {one_line(gate.command, 90)}")
     for task in ready:
         print(f"ready   {task.name}  {one_line(task.title, 80)}")
     return 0
+
+
+def _sandbox(project: Project, traits: Traits) -> str:
+    """The wall that would stand; an error if there is none, as a run would end with it."""
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.executor.processes import Processes
+    from ralph.walls import a_sandbox
+
+    if traits.says_sandbox_off or project.loaded.config.sandbox.mode == "off":
+        return "off"
+    executor = Processes(SystemClock())
+    try:
+        return a_sandbox(project.loaded, executor)[0].name
+    finally:
+        executor.close()
 
 
 def _ready(store: Store, target: Target) -> list[Task]:

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from secrets import token_hex
 from typing import Final
 
@@ -19,6 +20,7 @@ from ralph.ports.agent import Agent, Brief, Terms, Traits, with_rules
 from ralph.ports.clock import Clock
 from ralph.ports.executor import Command, Executor, Timeouts
 from ralph.ports.homes import Homes
+from ralph.ports.sandbox import Wall
 
 TASK: Final = TaskId("t-000000")
 FILE: Final = "probe.txt"
@@ -75,13 +77,17 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     models: Preferences
     interrupted: Callable[[], object]
     """Has a person pressed Ctrl-C?"""
+    walls: Callable[[], AbstractContextManager[Wall]]
+    """Around the folder, once it is a repository: a run's sessions have one, so this has."""
 
     def run(self, agent: Agent, version: str) -> Capability:
         """One session; what it did, and how it ended."""
         word = f"ralph-{token_hex(4)}"
         first = self._lay_out()
         ear = Ear(agent, self.interrupted)
-        exit_ = self._session(agent, ear, self._brief(PROMPT.replace("WORD", word), agent.traits))
+        with self.walls() as wall:
+            brief = self._brief(PROMPT.replace("WORD", word), agent.traits, wall)
+            exit_ = self._session(agent, ear, brief, wall)
         ending = agent.ending(ear.digest, msgspec.structs.replace(exit_, ended_at=self.clock.now()))
         return Capability(
             agent=agent.traits.name,
@@ -107,7 +113,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
         self._git("commit", "-q", "--allow-empty", "-m", "Begin")
         return self._git("rev-parse", "HEAD")
 
-    def _brief(self, text: str, traits: Traits) -> Brief:
+    def _brief(self, text: str, traits: Traits, wall: Wall) -> Brief:
         # A model that a person has fixed is the only one that is sure to be there.
         wanted = self.models.model or Tier.HAIKU
         model = name_for(wanted, self.models.tiers.get(traits.name, {}), traits.models)
@@ -119,28 +125,30 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
             text=text,
             path=os.path.join(self.folder, ".git", "prompt.md"),
             checkout=self.folder,
-            terms=Terms(model=model, as_root=self.as_root),
+            terms=Terms(model=model, fenced=wall.stands, as_root=self.as_root),
         )
         with open(brief.path, "w", encoding="utf-8") as file:
             file.write(with_rules(brief))
         return brief
 
-    def _session(self, agent: Agent, ear: Ear, brief: Brief) -> Exit:
+    def _session(self, agent: Agent, ear: Ear, brief: Brief, wall: Wall) -> Exit:
         launch, home = agent.command(brief), agent.traits.home
         lead = self.homes.open(agent.traits.name, home, "probe") if home is not None else {}
+        command = Command(
+            argv=launch.argv,
+            cwd=self.folder,
+            env={**self.env, **launch.env, **lead},
+            stdin=launch.stdin,
+        )
         try:
-            return self.executor.run(
-                Command(
-                    argv=launch.argv,
-                    cwd=self.folder,
-                    env={**self.env, **launch.env, **lead},
-                    stdin=launch.stdin,
-                ),
-                log=os.path.join(self.folder, ".git", "session.log"),
-                timeouts=TIMEOUTS,
-                listener=ear,
-                line_limit=agent.traits.line_limit,
-            )
+            with wall.around(command, home=self.homes.folder) as inside:
+                return self.executor.run(
+                    inside.command,
+                    log=os.path.join(self.folder, ".git", "session.log"),
+                    timeouts=TIMEOUTS,
+                    listener=ear,
+                    line_limit=agent.traits.line_limit,
+                )
         finally:
             self.homes.shut()
 

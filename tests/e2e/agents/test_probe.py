@@ -20,7 +20,11 @@ def obeys(asked: Asked) -> Turn:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_an_agent_that_works_is_seen_to_work(real: Real, agent: str) -> None:
+@pytest.mark.parametrize("mode", ["off", "required"])
+def test_an_agent_that_works_is_seen_to_work(
+    real: Real, agent: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RALPH_SANDBOX_MODE", mode)
     project = real(agent)
     project.server.script("default", obeys, say("Done.\n<task-done>t-000000</task-done>"))
     said = project.ralph("agents", "probe", agent, "--json")

@@ -165,6 +165,8 @@ def test_without_a_sandbox_a_person_may_run_knowingly(walled: Project, outside: 
 def test_every_screen_shows_that_there_is_no_wall(walled: Project) -> None:
     walled.agent(DONE)
     walled.add("a task")
+    assert "sandbox bubblewrap" in walled.ralph("run", "--dry-run")
+    assert "sandbox off" in walled.ralph("run", "--dry-run", "--no-sandbox")
     assert "sandbox off" in walled.ralph("run", "--no-sandbox")
 
 
