@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
-from ralph.config.load import Loaded, load
+from ralph.config.load import Loaded, load, load_anywhere
 from ralph.core.errors import Missing
 from ralph.ports.store import Store
 
@@ -57,12 +57,21 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_project(flags: Mapping[str, object] | None = None) -> Project:
     """The project around the current directory."""
+    loaded = load(_here(), os.environ, flags or {})
+    return Project(root=loaded.root, loaded=loaded)
+
+
+def find_project_if_any(flags: Mapping[str, object] | None = None) -> Project:
+    """The same for what belongs to the machine: without a project, the environment's settings."""
+    loaded = load_anywhere(_here(), os.environ, flags or {})
+    return Project(root=loaded.root, loaded=loaded)
+
+
+def _here() -> str:
     try:
-        here = os.getcwd()
+        return os.getcwd()
     except FileNotFoundError as error:
         raise Missing("the current directory is gone", hint="cd to one that exists") from error
-    loaded = load(here, os.environ, flags or {})
-    return Project(root=loaded.root, loaded=loaded)
 
 
 def open_store(project: Project) -> Store:
@@ -156,16 +165,15 @@ def is_installed(agent: "Agent") -> bool:
     return not agent.traits.program or which(agent.traits.program) is not None
 
 
-def session_variables(project: "Project | None", agent: "Agent") -> dict[str, str]:
+def session_variables(project: Project, agent: "Agent") -> dict[str, str]:
     """What a session of an agent inherits of this environment."""
     from ralph.core.environment import inherited
 
-    allowed = project.loaded.config.agent.pass_env if project is not None else ()
-    return inherited(os.environ, allowed, agent.traits.keys)[0]
+    return inherited(os.environ, project.loaded.config.agent.pass_env, agent.traits.keys)[0]
 
 
 @contextmanager
-def a_probe(project: "Project | None", agent: "Agent") -> "Iterator[Probe]":
+def a_probe(project: Project, agent: "Agent", warn: "Callable[[str], object]") -> "Iterator[Probe]":
     """What a probe of an agent needs, in a folder that is gone afterwards."""
     from tempfile import TemporaryDirectory
 
@@ -191,19 +199,19 @@ def a_probe(project: "Project | None", agent: "Agent") -> "Iterator[Probe]":
                 models=_probed_on(project, agent.traits.name),
                 interrupted=lambda: signals.interrupted,
                 walls=lambda: _wall_at(checkout, project, executor),
+                warn=warn,
             )
         finally:
             executor.close()
 
 
 @contextmanager
-def _wall_at(folder: str, project: "Project | None", executor: "Processes") -> "Iterator[Wall]":
+def _wall_at(folder: str, project: Project, executor: "Processes") -> "Iterator[Wall]":
     """As a project's sessions have it, around another folder."""
     from ralph.adapters.sandbox.wall import NoWall
-    from ralph.config.settings import Config
     from ralph.walls import Ground, a_sandbox, wall_of
 
-    config = project.loaded.config if project is not None else Config()
+    config = project.loaded.config
     if config.sandbox.mode == "off":
         yield NoWall()
         return
@@ -213,12 +221,9 @@ def _wall_at(folder: str, project: "Project | None", executor: "Processes") -> "
         yield wall
 
 
-def _probed_on(project: "Project | None", agent: str) -> "Preferences":
+def _probed_on(project: Project, agent: str) -> "Preferences":
     from ralph.core.errors import RalphError
-    from ralph.core.models import Preferences
 
-    if project is None:
-        return Preferences()
     models = preferences(project)
     try:
         is_chosen = find_agent(project).traits.name == agent

@@ -23,6 +23,7 @@ echo '{{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.
 exit {code}
 """
 OBEYS = 'echo "$word" > probe.txt; git add -A; git commit -qm probe'
+OFF = {"RALPH_SANDBOX_MODE": "off"}
 CLAIM = "<task-done>t-000000</task-done>"
 
 
@@ -52,10 +53,11 @@ class Machine:
         (folder / ".credentials.json").write_text(json.dumps(login))
 
     def ralph(self, *args: str, code: int = 0, **env: str) -> str:
+        """Its few programs make no sandbox: that is tested elsewhere."""
         done = subprocess.run(
             [RALPH, *args],
             cwd=self.root,
-            env={"PATH": str(self.bin), "HOME": str(self.home), "LANG": "C.UTF-8", **env},
+            env={"PATH": str(self.bin), "HOME": str(self.home), "LANG": "C.UTF-8", **OFF, **env},
             capture_output=True,
             text=True,
             check=False,
@@ -111,6 +113,7 @@ def test_a_probe_records_what_the_version_does(machine: Machine) -> None:
     assert (record["reads_prompt"], record["claims"], record["commits"]) == (True, True, True)
     assert record["events"] == {"result": 1, "started": 1}
     assert (record["model"], record["cost_usd"]) == ("claude-tiny", 0.01)
+    assert record["sandbox"] == "off"
     assert sorted(os.listdir(machine.root)) == ["bin", "home"], "nothing is left where it was run"
 
 
@@ -160,15 +163,37 @@ def test_the_doctor_shows_the_record(machine: Machine) -> None:
     machine.log_in()
     subprocess.run(["git", "init", "-q", str(machine.root)], check=True)
     machine.ralph("init")
-    assert "claude 2.1.0 was never probed" in machine.ralph("doctor", RALPH_SANDBOX_MODE="off")
+    assert "claude 2.1.0 was never probed" in machine.ralph("doctor")
     machine.ralph("agents", "probe")
-    said = machine.ralph("doctor", RALPH_SANDBOX_MODE="off")
+    said = machine.ralph("doctor")
     assert "claude works: probed" in said
     assert "exit code 0, commits; tells result, started" in said
     machine.install("2.2.0")
-    assert "probed in version 2.1.0, now it is 2.2.0" in machine.ralph(
-        "doctor", RALPH_SANDBOX_MODE="off"
-    )
+    assert "probed in version 2.1.0, now it is 2.2.0" in machine.ralph("doctor")
+
+
+@pytest.mark.parametrize("inside", ["a project", ""])
+def test_a_probe_needs_a_wall_unless_it_is_told_otherwise(machine: Machine, inside: str) -> None:
+    machine.install()
+    if inside:
+        subprocess.run(["git", "init", "-q", str(machine.root)], check=True)
+        (machine.root / ".ralph.toml").write_text("")
+    said = machine.ralph("agents", "probe", code=69, RALPH_SANDBOX_MODE="")
+    assert "sessions need a sandbox, and bubblewrap is not installed" in said
+    assert "--no-sandbox" in said
+    assert machine.listed()["record"] is None, "nothing is known about the agent yet"
+    asked = machine.ralph("agents", "probe", "--no-sandbox", RALPH_SANDBOX_MODE="")
+    assert "claude 2.1.0: works" in asked
+    assert "  sandbox   off" in asked
+
+
+@pytest.mark.parametrize("inside", ["a project", ""])
+def test_a_wrong_setting_stops_a_probe(machine: Machine, inside: str) -> None:
+    machine.install()
+    if inside:
+        (machine.root / ".ralph.toml").write_text("")
+    said = machine.ralph("agents", "probe", code=78, RALPH_SANDBOX_MODE="maybe")
+    assert "RALPH_SANDBOX_MODE" in said
 
 
 @pytest.mark.parametrize("name", ["clod", "command"])

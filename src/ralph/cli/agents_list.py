@@ -24,7 +24,8 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.executor.processes import Processes
-    from ralph.cli.agents_seen import all_agents, see, the_project_if_any
+    from ralph.cli.agents_seen import all_agents, see
+    from ralph.cli.opening import the_project_if_any
 
     executor, project = Processes(SystemClock()), the_project_if_any()
     try:

@@ -1,13 +1,15 @@
 """Run a tiny real session of agents, and keep what this version was seen to do.
 
-It costs what one small request costs. Without a name, every installed agent is probed whose version
-has not been probed yet; `ralph doctor` shows the records.
+It costs what one small request costs, and stands behind the wall that sessions of a run have.
+Without a name, every installed agent is probed whose version has not been probed yet; `ralph
+doctor` shows the records.
 """
 
 import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from ralph.cli.doors import add_no_sandbox
 from ralph.cli.parser import add_json
 
 if TYPE_CHECKING:
@@ -17,25 +19,29 @@ EXAMPLES = """
 ralph agents probe            those that are new here, or have a new version
 ralph agents probe --again    all that are installed
 ralph agents probe claude     this one
+ralph agents probe --no-sandbox    without a wall, knowingly
 """
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", nargs="*", metavar="AGENT", help="which; default: what is new")
     parser.add_argument("--again", action="store_true", help="also what was probed before")
+    add_no_sandbox(parser)
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
     from ralph.adapters.agents.records import Records
-    from ralph.cli.agents_seen import all_agents, see, the_project_if_any
+    from ralph.cli.agents_seen import all_agents, see
+    from ralph.cli.opening import the_project_if_any, warn
     from ralph.core.errors import Unavailable
     from ralph.wiring import a_probe
 
-    project, records = the_project_if_any(), Records(os.environ)
+    project = the_project_if_any({"sandbox.mode": "off" if args.no_sandbox else None})
+    records = Records(os.environ)
     found: list[Capability] = []
     for agent in all_agents(args.name):
-        with a_probe(project, agent) as probe:
+        with a_probe(project, agent, warn) as probe:
             seen = see(agent, probe.executor, project)
             if seen.path is None and args.name:
                 raise Unavailable(f"{seen.program} is not installed", hint=seen.install_hint)
@@ -68,6 +74,7 @@ def _told(record: "Capability") -> str:
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(record.events.items()))
     lines = [
         f"{record.agent} {record.version or '-'}: {mark} ({record.duration_s:.1f} s)",
+        f"  sandbox   {record.sandbox}",
         f"  session   {record.ended}, exit code {record.exit_code}",
         f"  prompt    {_yes(record.reads_prompt)}, claim {_yes(record.claims)}",
         f"  commits   {_yes(record.commits)}",

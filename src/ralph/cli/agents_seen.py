@@ -9,7 +9,7 @@ import msgspec
 from ralph.core.capability import Capability, version_of
 from ralph.core.errors import RalphError, Unavailable
 from ralph.ports.agent import Account, Agent
-from ralph.wiring import Project, find_project, known_agents, session_variables
+from ralph.wiring import Project, known_agents, session_variables
 
 if TYPE_CHECKING:
     from ralph.ports.executor import Executor
@@ -34,14 +34,6 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         return self.record is None or self.record.version != self.version
 
 
-def the_project_if_any() -> Project | None:
-    """Agents belong to the machine, so these commands work everywhere."""
-    try:
-        return find_project()
-    except RalphError:
-        return None
-
-
 def all_agents(names: Sequence[str] = ()) -> Iterator[Agent]:
     """Those that are programs of their own; only the named ones, if any are named."""
     from ralph.ports.agent import Setup
@@ -64,7 +56,7 @@ def all_agents(names: Sequence[str] = ()) -> Iterator[Agent]:
             )
 
 
-def see(agent: Agent, executor: "Executor", project: Project | None) -> Seen:
+def see(agent: Agent, executor: "Executor", project: Project) -> Seen:
     """Look at it."""
     from shutil import which
 

@@ -14,6 +14,11 @@ def add_doors(parser: ArgumentParser) -> None:
         parser.add_argument(flag, metavar=metavar, action="append", default=[], help=what)
 
 
+def add_no_sandbox(parser: ArgumentParser) -> None:
+    """The only way around the wall is to ask for it."""
+    parser.add_argument("--no-sandbox", action="store_true", help="run without a wall, knowingly")
+
+
 def door_flags(args: Namespace) -> dict[str, object]:
     """As settings. Paths are relative to where the command was typed."""
     flags: dict[str, object] = {}

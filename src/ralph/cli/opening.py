@@ -6,15 +6,28 @@ from contextlib import contextmanager
 
 from ralph.core.safe_text import one_line
 from ralph.ports.store import Store
-from ralph.wiring import Project, find_project, open_store
+from ralph.wiring import Project, find_project, find_project_if_any, open_store
 
 
 def the_project(flags: Mapping[str, object] | None = None) -> Project:
     """The project around the current directory; what is odd about its settings is said."""
-    project = find_project(flags)
+    return _told(find_project(flags))
+
+
+def the_project_if_any(flags: Mapping[str, object] | None = None) -> Project:
+    """The same, for commands that work everywhere: without one, the environment is all there is."""
+    return _told(find_project_if_any(flags))
+
+
+def _told(project: Project) -> Project:
     for warning in project.loaded.warnings:
-        print(f"ralph: warning: {one_line(warning)}", file=sys.stderr)
+        warn(warning)
     return project
+
+
+def warn(warning: str) -> None:
+    """A line for the person, apart from what the command prints."""
+    print(f"ralph: warning: {one_line(warning)}", file=sys.stderr)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
-from ralph.cli.doors import add_doors, door_flags
+from ralph.cli.doors import add_doors, add_no_sandbox, door_flags
 from ralph.cli.opening import the_project
 from ralph.cli.parser import one_of
 
@@ -39,7 +39,7 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--max-retries", type=int, metavar="N", help="retries of each task")
     parser.add_argument("--no-commit", action="store_true", help="leave the work uncommitted")
-    parser.add_argument("--no-sandbox", action="store_true", help="run without a wall, knowingly")
+    add_no_sandbox(parser)
     add_doors(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done")
     parser.add_argument("--json", action="store_true", help="print events as JSON lines")

@@ -4,7 +4,6 @@ With an agent: also with the agent's folder of configuration, as a session of it
 """
 
 import os
-import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
@@ -56,7 +55,7 @@ def _once(enclosure: "Enclosure", command: "Command") -> tuple[int, bool]:
 
 
 def _warn(warnings: "Sequence[str]") -> None:
-    from ralph.core.safe_text import one_line
+    from ralph.cli.opening import warn
 
     for warning in warnings:
-        print(f"ralph: warning: {one_line(warning)}", file=sys.stderr)
+        warn(warning)

@@ -49,6 +49,18 @@ def load(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
     root = find_root(start)
     if root is None:
         raise Missing(f"no {NAME} here or in any folder above", hint="ralph init")
+    return _load_project(root, environ, flags)
+
+
+def load_anywhere(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
+    """The same; where there is no project, what the environment and the flags say."""
+    root = find_root(start)
+    if root is None:
+        return _merge(start, (read_environment(environ), _read_flags(flags)), {})
+    return _load_project(root, environ, flags)
+
+
+def _load_project(root: str, environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
     shell, variables = read_shell_files(root)
     if truth(environ.get("NO_COMMIT", "")) is False:
         # The variable answers the one of the same name in the file.
@@ -59,6 +71,10 @@ def load(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
         read_environment(environ),
         _read_flags(flags),
     )
+    return _merge(root, layers, variables)
+
+
+def _merge(root: str, layers: tuple[Layer, ...], variables: dict[str, str]) -> Loaded:
     merged: Values = {}
     sources: dict[str, Source] = {}
     for layer in layers:

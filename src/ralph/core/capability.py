@@ -27,6 +27,8 @@ class Capability(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     cost_usd: float | None = None
     duration_s: float = 0.0
+    sandbox: str = ""
+    """The wall around it; `off` without one."""
 
     @property
     def trouble(self) -> str:

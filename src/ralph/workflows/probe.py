@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from secrets import token_hex
 from typing import Final
@@ -11,6 +11,7 @@ import msgspec
 
 from ralph.core.capability import Capability
 from ralph.core.ending import Digest, Exit, Stop
+from ralph.core.errors import Unavailable
 from ralph.core.ids import RunId, TaskId
 from ralph.core.models import Preferences, Tier, name_for
 from ralph.core.moment import iso
@@ -79,6 +80,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """Has a person pressed Ctrl-C?"""
     walls: Callable[[], AbstractContextManager[Wall]]
     """Around the folder, once it is a repository: a run's sessions have one, so this has."""
+    warn: Callable[[str], object]
+    """What a person should know about the wall."""
 
     def run(self, agent: Agent, version: str) -> Capability:
         """One session; what it did, and how it ended."""
@@ -86,6 +89,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
         first = self._lay_out()
         ear = Ear(agent, self.interrupted)
         with self.walls() as wall:
+            self._warn(wall.warnings)
             brief = self._brief(PROMPT.replace("WORD", word), agent.traits, wall)
             exit_ = self._session(agent, ear, brief, wall)
         ending = agent.ending(ear.digest, msgspec.structs.replace(exit_, ended_at=self.clock.now()))
@@ -104,6 +108,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
             model=ending.model,
             cost_usd=ending.cost_usd,
             duration_s=round(exit_.duration_s, 3),
+            sandbox=wall.name,
         )
 
     def _lay_out(self) -> str:
@@ -142,15 +147,26 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
         )
         try:
             with wall.around(command, home=self.homes.folder) as inside:
-                return self.executor.run(
+                exit_ = self.executor.run(
                     inside.command,
                     log=os.path.join(self.folder, ".git", "session.log"),
                     timeouts=TIMEOUTS,
                     listener=ear,
                     line_limit=agent.traits.line_limit,
                 )
+                stood = inside.has_started or exit_.code is None or exit_.stop is not None
         finally:
             self.homes.shut()
+        self._warn(inside.warnings)
+        if not stood:
+            # No word about the agent: it was never started.
+            why = wall.has_failed(exit_) or f"exit code {exit_.code}"
+            raise Unavailable(f"the sandbox cannot be built: {why}", hint="ralph doctor")
+        return exit_
+
+    def _warn(self, warnings: Sequence[str]) -> None:
+        for warning in warnings:
+            self.warn(warning)
 
     def _written(self) -> str:
         try:

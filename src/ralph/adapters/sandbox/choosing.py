@@ -16,7 +16,7 @@ BY_NAME: Final[dict[str, Callable[[], Sandbox]]] = {
     Landlock.name: Landlock,
     Seatbelt.name: Seatbelt,
 }
-OTHERWISE: Final = "or, knowingly, --no-sandbox"
+OTHERWISE: Final = "or, knowingly, run with --no-sandbox"
 
 
 def choose(use: str, executor: Captures) -> tuple[Sandbox, str]:
@@ -26,7 +26,9 @@ def choose(use: str, executor: Captures) -> tuple[Sandbox, str]:
     if sys.platform == "darwin":
         return _tried(Seatbelt(), executor), ""
     if sys.platform != "linux":
-        raise Unavailable(f"there is no sandbox for {sys.platform}", hint="--no-sandbox, knowingly")
+        raise Unavailable(
+            f"there is no sandbox for {sys.platform}", hint="run with --no-sandbox, knowingly"
+        )
     best = Bubblewrap()
     trouble = best.probe(executor)
     if trouble is None:
