@@ -25,6 +25,7 @@ PROCESSES = 8
 SECONDS = 4.0
 LADDERS = (300, 3_000, 30_000)
 FAN_OUT = 8
+GENERATIONS = 10
 
 NEXT_MS = 0.05
 FLAT = 2.0
@@ -225,14 +226,17 @@ def _leaves_in_order(count: int) -> list[int]:
 def _blockers(
     dice: random.Random, task: int, leaves: list[int], place: dict[int, int], share: float
 ) -> Iterator[int]:
-    here = place.get(task, 0)
-    if here == 0 or dice.random() < 0.1:
+    """Some of the generation before its own, anywhere in it: so a task has as many dependents in
+    a large forest as in a small one, and they are just as scattered."""
+    generation = len(leaves) // GENERATIONS + 1
+    before = (place.get(task, 0) // generation - 1) * generation
+    if before < 0:
         return
     for _ in range(round(dice.uniform(0.5, 1.72) * share)):
-        blocker = leaves[dice.randrange(here)]
+        blocker = leaves[before + dice.randrange(generation)]
         group = (blocker - 1) // FAN_OUT
-        # Three in a hundred wait for a whole group, if all of it comes earlier.
-        is_past = place.get(group * FAN_OUT + FAN_OUT, here) < here
+        # Three in a hundred wait for a whole group, if all of it is of that generation.
+        is_past = place.get(group * FAN_OUT + FAN_OUT, len(leaves)) < before + generation
         yield group if is_past and dice.random() < 0.03 else blocker
 
 
