@@ -24,6 +24,7 @@ IMPORTED = 100_000
 PROCESSES = 8
 SECONDS = 4.0
 LADDERS = (300, 3_000, 30_000)
+LINKS = 30
 FAN_OUT = 8
 GENERATIONS = 10
 
@@ -176,7 +177,7 @@ def _ladders(folder: str, report: Report) -> None:
     for rungs in LADDERS:
         store = _open(os.path.join(folder, f"ladder-{rungs}.db"))
         store.add_many(a_ladder(rungs))
-        tips.append(statistics.median(_link_ms(store, rungs - 1 - back) for back in range(9)))
+        tips.append(statistics.median(_link_ms(store, rungs - 1 - back) for back in range(LINKS)))
         _at_most(report, f"edge at the tip of {rungs:,} diamonds", tips[-1], "ms", TIP_MS)
         middle = _link_ms(store, rungs // 2)
         _at_most(report, f"edge in the middle of {rungs:,} diamonds", middle, "ms")
