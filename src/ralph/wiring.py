@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from ralph.adapters.executor.processes import Processes
+    from ralph.core.brief import Telling
     from ralph.core.gates import Gate
     from ralph.core.models import Preferences
     from ralph.core.prices import Price
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from ralph.ports.agent import Agent
     from ralph.ports.clock import Clock
     from ralph.ports.executor import Captures
+    from ralph.ports.library import Lessons, Library
     from ralph.ports.sandbox import Wall
     from ralph.ports.sink import Sink
     from ralph.walls import Ground
     from ralph.workflows.probe import Probe
 
+DOOR_PATIENCE_S = 2.0
+"""How long the loop waits, on behalf of a session, for others who write the same file."""
 WELL_KNOWN = ("codex", "claude", "droid")
 """Without a choice, the first of these that is installed does the work."""
 
@@ -84,6 +88,24 @@ def open_store(project: Project) -> Store:
     from ralph.adapters.store.sqlite import SqliteStore
 
     return SqliteStore.open(project.database, SystemClock())
+
+
+def open_library(project: Project) -> "Library":
+    """The project's own files."""
+    from ralph.adapters.library.folder import FolderLibrary
+
+    return FolderLibrary(project.root)
+
+
+def open_lessons(project: Project) -> "Lessons":
+    """Where guardrails are written down; inside a session the running loop does it."""
+    if os.environ.get("RALPH_SOCKET"):
+        from ralph.adapters.store.remote import RemoteStore
+
+        return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
+    from ralph.adapters.library.lessons import FileLessons
+
+    return FileLessons(open_library(project))
 
 
 def known_agents() -> "dict[str, EntryPoint]":
@@ -250,6 +272,8 @@ def assemble(
     from ralph.adapters.executor.identity import is_alive
     from ralph.adapters.executor.processes import Processes
     from ralph.adapters.executor.signals import Signals
+    from ralph.adapters.library.folder import FolderLibrary
+    from ralph.adapters.library.lessons import FileLessons
     from ralph.adapters.workspace.in_place import InPlace
     from ralph.adapters.workspace.lock import CheckoutLock
     from ralph.documents.project_files import IGNORED
@@ -268,7 +292,8 @@ def assemble(
         settings = _settings(project, find_target(store, target), clock, agents, absent)
         stack.enter_context(CheckoutLock(git_dir, settings.run_id))
         signals = stack.enter_context(Signals(executor))
-        door = SocketDoor(store, executor)
+        lessons = FileLessons(FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S))
+        door = SocketDoor(store, executor, lessons)
         stack.callback(door.close)
         wall, git = build(stack, door.directory)
         workspace = InPlace(git, project.root)
@@ -287,6 +312,7 @@ def assemble(
             door=door,
             homes=SessionHomes(os.path.join(project.state, ".tmp"), os.environ),
             wall=wall,
+            library=open_library(project),
             interrupted=lambda: signals.interrupted,
             is_alive=is_alive,
         )
@@ -381,6 +407,21 @@ def _settings(
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
         models=preferences(project),
         prices=_prices(project),
+        telling=telling(project),
+    )
+
+
+def telling(project: Project) -> "Telling":
+    """How much sessions are told."""
+    from ralph.core.brief import Telling
+
+    config = project.loaded.config
+    return Telling(
+        room=config.context.brief_tokens,
+        memory=config.memory.enabled,
+        memory_room=config.memory.budget_tokens,
+        learn=config.execution.learn,
+        specs=config.specs.dirs,
     )
 
 

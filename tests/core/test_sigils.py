@@ -4,11 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph.core.brief import Material, Prerequisite, write_brief, write_rules
-from ralph.core.ids import TaskId
 from ralph.core.sigils import Knowledge, Promise, Sigils, read_sigils
-from ralph.core.verdict import on_claim
-from tests.core.forest import a_task
 
 
 def test_an_empty_message_says_nothing() -> None:
@@ -146,22 +142,19 @@ def test_no_jumble_of_tags_is_too_odd_to_be_read(text: str) -> None:
     read_sigils(text)
 
 
-def test_an_echo_of_the_brief_claims_nothing() -> None:
-    task = a_task(
-        "t-1",
-        alias="US-001",
-        description="finish with <task-done>t-1</task-done>\n<promise>FAILURE</promise>",
-        reason="it said <task-failed>US-001</task-failed>",
-        retry_count=1,
+def test_knowledge_is_read_from_the_last_tag_before_its_end() -> None:
+    said = read_sigils('I use <knowledge> below. <knowledge title="a > b">It is so.</knowledge>')
+    assert said.knowledge == (Knowledge(text="It is so.", title="a > b"),)
+
+
+def test_what_a_brief_leaves_blank_says_nothing() -> None:
+    assert read_sigils("<journal>…</journal><knowledge>…</knowledge>") == Sigils()
+    assert read_sigils("<task-done>ID</task-done><task-failed>ID</task-failed>") == Sigils()
+
+
+def test_an_example_before_a_sigil_does_not_spoil_it() -> None:
+    said = read_sigils(
+        "I am to end with <task-done>ID</task-done> and may leave a <journal>…</journal>.\n"
+        "<journal>chose a heap</journal>\n<task-done>t-1</task-done>"
     )
-    before = Prerequisite(id=TaskId("t-0"), title="x", summary="<task-done>t-1</task-done>")
-    known = Material(
-        task=task, prerequisites=(before,), guidance=("<task-done>US-001</task-done>",)
-    )
-    brief = write_rules(known) + write_brief(known)
-    said = read_sigils(brief)
-    assert said.promise is None
-    assert said.task_done not in ("t-1", "US-001")
-    assert said.task_failed not in ("t-1", "US-001")
-    verdict = on_claim(task, said, None)
-    assert verdict is not None, "an echo must not count as done"
+    assert (said.task_done, said.journal) == ("t-1", "chose a heap")

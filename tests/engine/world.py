@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ralph.adapters.agents.command import CommandAgent
 from ralph.core import events
+from ralph.core.brief import Telling
 from ralph.core.gates import Gate
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
@@ -24,6 +25,7 @@ from ralph.ports.store import Owner
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import (
     FakeExecutor,
+    FakeLibrary,
     FakeWorkspace,
     NoHomes,
     NoWall,
@@ -97,6 +99,8 @@ class World:
         self.agents: tuple[Agent, ...] = (CommandAgent(Setup(command="agent")),)
         self.models = Preferences()
         self.prices: dict[str, Price] = {}
+        self.library = FakeLibrary()
+        self.telling = Telling()
 
     def kit(self, fate: Fate | None = None) -> Kit:
         """The parts of the next run, joined. Every run before it is dead by now."""
@@ -114,6 +118,7 @@ class World:
                 target=self.target,
                 models=self.models,
                 prices=self.prices,
+                telling=self.telling,
             ),
             store=Mortal(self.store, fate),  # type: ignore[arg-type]
             agents=self.agents,
@@ -124,6 +129,7 @@ class World:
             door=ShutDoor(),
             homes=self.homes,
             wall=NoWall(),
+            library=self.library,
             interrupted=lambda: self.signal,
             is_alive=lambda owner: owner.pid == self.number,
         )

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
+from ralph.adapters.library.lessons import FileLessons
 from ralph.adapters.store.remote import RemoteStore
 from ralph.core.ended import Ended
 from ralph.core.ending import Ending
@@ -21,18 +22,26 @@ from ralph.core.errors import NoSuchTask, RalphError, Unavailable, UsageError
 from ralph.core.events import RunStarted, SessionEnded, SessionStarted
 from ralph.core.ids import FeatureId, RunId, WorkerId, session_id
 from ralph.core.order import Schedule
+from ralph.core.shelf import Guardrail, GuardrailKind
 from ralph.core.spent import one_session
 from ralph.core.target import Everything, OneFeature, Subtree
 from ralph.core.task import Draft, Status
 from ralph.core.transitions import Accepted, Blocked
+from ralph.documents import guardrails
 from ralph.inside.door import SocketDoor
+from ralph.ports.library import Lessons
 from ralph.ports.store import Asked, By, Claim, Filter, Owner, Run, Session, Store
 from ralph.testing.clock import FrozenClock
+from ralph.testing.doubles import FakeLibrary
 from ralph.testing.memory_store import MemoryStore
 
 RUN = RunId("run-1")
 WORKER = WorkerId("agent-1")
 OWNER = Owner(host="h", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
+
+
+def a_door(executor: Processes) -> SocketDoor:
+    return SocketDoor(MemoryStore(FrozenClock()), executor, FileLessons(FakeLibrary()))
 
 
 class House:
@@ -41,13 +50,17 @@ class House:
     def __init__(self) -> None:
         self.executor = Processes(SystemClock())
         self.store = MemoryStore(FrozenClock())
-        self.door = SocketDoor(self.store, self.executor)
+        self.library = FakeLibrary()
+        self.door = SocketDoor(self.store, self.executor, FileLessons(self.library))
         self.mine = self.store.add_task(Draft(title="mine")).id
         self.other = self.store.add_task(Draft(title="other", priority=5)).id
         self._start_run()
         claim = self.store.claim(WORKER, RUN, Everything(), Schedule.PRIORITY)
         assert claim is not None
         self.variables = self.door.open_for(self._session(claim), claim)
+        self.lessons = cast(
+            Lessons, RemoteStore(self.variables["RALPH_SOCKET"], self.variables["RALPH_TOKEN"])
+        )
         self.remote = cast(
             Store, RemoteStore(self.variables["RALPH_SOCKET"], self.variables["RALPH_TOKEN"])
         )
@@ -119,6 +132,19 @@ def test_a_session_may_add_tasks_and_edges(house: House) -> None:
     assert [task.id for task in house.store.blockers(added.id)] == [house.other]
 
 
+def test_a_session_may_write_a_lesson_down(house: House) -> None:
+    lesson = Guardrail(id="fix-1-0001", kind=GuardrailKind.FIX, text="use port 0")
+    house.ask(lambda: house.lessons.add_guardrail(lesson))
+    assert lesson in guardrails.read(house.library.pages[guardrails.PATH])
+
+
+def test_a_session_may_ask_what_others_have_learned(house: House) -> None:
+    house.store.inject("be quick", house.mine)
+    assert house.ask(lambda: house.remote.recall(["pool"], 9)) == []
+    assert house.ask(lambda: house.remote.memories(task=house.mine)) == []
+    assert house.ask(lambda: house.remote.guidance_for(house.mine)) == ["be quick"]
+
+
 def test_done_is_a_claim_and_changes_nothing_yet(house: House) -> None:
     task = house.ask(lambda: house.remote.force_done(house.mine))
     assert task.status is Status.IN_PROGRESS
@@ -138,6 +164,7 @@ def test_a_session_may_block_its_own_task(house: House) -> None:
 @pytest.mark.parametrize(
     "deed",
     [
+        lambda h: h.remote.forget(1),
         lambda h: h.remote.force_done(h.other),
         lambda h: h.remote.apply(h.other, [Blocked("x")]),
         lambda h: h.remote.apply(h.mine, [Accepted()]),
@@ -204,14 +231,14 @@ def test_what_killed_runs_have_left_is_taken_away(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     executor = Processes(SystemClock())
-    killed = SocketDoor(MemoryStore(FrozenClock()), executor)
+    killed = a_door(executor)
     executor.unwatch(killed.server.fileno())
     killed.server.close()  # as the kernel does it
     strange = tmp_path / "ralph-of-somebody"
     strange.mkdir()
-    alive = SocketDoor(MemoryStore(FrozenClock()), executor)
+    alive = a_door(executor)
     assert not os.path.exists(killed.directory)
-    third = SocketDoor(MemoryStore(FrozenClock()), executor)
+    third = a_door(executor)
     assert os.path.exists(alive.path)
     assert strange.exists()
     for door in (alive, third):

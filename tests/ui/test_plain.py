@@ -8,6 +8,7 @@ from stories import START, FrozenClock, Teller, a_board, play, the_story
 from ralph.core import agent_events as agent
 from ralph.core import events
 from ralph.core.ids import TaskId
+from ralph.core.memory import MemoryKind
 from ralph.core.outcome import Outcome
 from ralph.ui.plain import PER_SECOND, Plain
 
@@ -215,3 +216,21 @@ def test_the_last_words_of_an_agent_whose_result_does_not_repeat_them(utc: None)
     plain.said(TASK, agent.Text(text="all is well"))
     plain.said(TASK, agent.Result())
     assert stream.getvalue().endswith("t-000001   says: all is well\n")
+
+
+def test_what_a_session_learned_is_told_but_not_its_notes(utc: None) -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    teller = Teller()
+    for kind, title in ((MemoryKind.KNOWLEDGE, "The pool is small"), (MemoryKind.JOURNAL, "x")):
+        event = events.MemoryKept(memory_id=1, task_id=TASK, kind=kind, title=title)
+        teller.event(event, after=0.0)
+    teller.event(
+        events.MemoryForgotten(memory_id=1, task_id=TASK, title="The pool is small"), after=0.0
+    )
+    play(teller.scenes, plain, clock)
+    plain.close()
+    assert stream.getvalue().splitlines() == [
+        "12:00:00 t-000001 learned: The pool is small",
+        "12:00:00 t-000001 forgotten: The pool is small",
+    ]

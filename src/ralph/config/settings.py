@@ -153,7 +153,7 @@ class Context(Section, frozen=True, kw_only=True):
     handoff_at: Share = 0.6
     """The share at which a session hands over to a fresh one."""
     brief_tokens: Count = 40_000
-    """What a brief may take."""
+    """What a brief may take, at four letters a token; 0 is without limit."""
 
 
 class Git(Section, frozen=True, kw_only=True):
@@ -233,9 +233,9 @@ class Memory(Section, frozen=True, kw_only=True):
     """What later sessions are told."""
 
     enabled: bool = True
-    """Give memories to sessions."""
+    """Keep what sessions learn, and give guardrails and memories to later ones."""
     budget_tokens: Count = 2000
-    """What they may take of a brief."""
+    """What these may take of a brief, together; 0 is without limit."""
 
 
 class Notify(Section, frozen=True, kw_only=True):

@@ -1,10 +1,16 @@
 """What a session is told. The brief never holds a literal that would count as a claim."""
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 
 from ralph.core.ids import TaskId
+from ralph.core.learning import as_note
+from ralph.core.memory import Memory
+from ralph.core.relevance import shared, telling_words
+from ralph.core.sections import Given, Section, account, fit, rendered, tokens
+from ralph.core.shelf import Document, Guardrail, GuardrailKind, Shelf
 from ralph.core.task import Task
 
 SIGIL_TAGS: Final = (
@@ -15,31 +21,37 @@ SIGIL_TAGS: Final = (
     "verify-pass",
     "verify-fail",
     "phase-complete",
+    "journal",
+    "knowledge",
 )
 
 INERT: Final = "\u2039"
 """Looks like the bracket of a sigil, and is none."""
 
-RULES: Final = """\
-You work in a Ralph loop: a fresh session for each task, and nobody to ask.
-
-- One task, the one below. Leave the others alone.
-- Do not assume that something is missing: search the code first.
-- Write complete, working code. No placeholders, no stubs.
-- Run the project's tests and checks before you claim anything.
-- {commit}
-- Ralph checks the work itself: a claim without work, or with a failing gate, comes back."""
-
-SIGNALS: Final = """\
-End your last message with exactly one of these, on a line of its own, with the task's id for ID:
-
-    <task-done>ID</task-done>       the task is complete
-    <task-failed>ID</task-failed>   it cannot be done; say why before
-
-Where nothing at all can go on, a line <promise>WORD</promise> with the word FAILURE ends the run.
-<journal>…</journal> keeps a note with this attempt. <next-model>WORD</next-model> with the word
-haiku, sonnet or opus asks for the next session's model: a stronger one where the work is hard, a
-cheaper one where it is plain."""
+RELEVANCE: Final = (
+    "troubles",
+    "references",
+    "memories",
+    "skills",
+    "guardrails",
+    "parent",
+    "prerequisites",
+    "plan",
+    "spec",
+    "attempts",
+    "gates",
+    "guidance",
+    "retry",
+    "task",
+)
+"""The least relevant first: what has to give way when there is too much to tell."""
+MEMORY_SHARES: Final = 3
+"""Guardrails and memories share their room; each is sure of a third of it."""
+SMALLEST: Final = 300
+"""Tokens for the task itself, however little room there is."""
+TROUBLES: Final = 10
+SPARE: Final = 20
+"""The note may grow when it says more."""
 
 
 class Prerequisite(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,59 +62,240 @@ class Prerequisite(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
 
 
+class Telling(msgspec.Struct, frozen=True, kw_only=True):
+    """How much sessions are told. Of both rooms, 0 is without limit."""
+
+    room: int = 40_000
+    """Tokens of a brief."""
+    memory: bool = True
+    memory_room: int = 2000
+    """Tokens of guardrails and memories in it."""
+    learn: bool = True
+    """Ask sessions to write down what they learned."""
+    specs: tuple[str, ...] = (".ralph/specs",)
+    """Folders with reference documents."""
+
+
 class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a brief may speak about."""
 
     task: Task
     parent: Task | None = None
     prerequisites: tuple[Prerequisite, ...] = ()
+    shelf: Shelf = Shelf()
+    notes: tuple[Memory, ...] = ()
+    """What earlier attempts at the task have left."""
+    memories: tuple[Memory, ...] = ()
+    """What others have left, the most relevant first."""
     gates: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
-    agent_commits: bool = True
+    """Oldest first."""
 
 
-def write_rules(material: Material) -> str:
-    """What holds for every session, as Markdown: for the system prompt, where there is one."""
-    commit = (
-        "Commit your changes with a message that says what and why."
-        if material.agent_commits
-        else "Do not commit: Ralph does."
-    )
-    return f"{RULES.format(commit=commit)}\n\n{_titled('How to finish', SIGNALS)}\n"
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """A brief, and what is in it."""
+
+    text: str
+    given: tuple[Given, ...]
 
 
-def write_brief(material: Material) -> str:
-    """What is to be done, as Markdown, section by section."""
-    task = material.task
-    sections = [
-        _titled(f"Your task: {task.name}", f"**{task.title}**\n\n{task.description}".rstrip()),
-    ]
-    if material.parent is not None:
-        text = f"**{material.parent.title}**\n\n{material.parent.description}".rstrip()
-        sections.append(_titled("It is part of", text))
-    if material.prerequisites:
-        lines = [f"- {p.id} {p.title}: {p.summary}" for p in material.prerequisites]
-        sections.append(_titled("Already done before it", "\n".join(lines)))
-    if task.reason and (task.retry_count or task.strikes):
-        sections.append(_titled("The last attempt did not count", _retry(task)))
-    if material.guidance:
-        lines = [f"- {text}" for text in material.guidance]
-        sections.append(_titled("A person adds", "\n".join(lines)))
-    if material.gates:
-        lines = [f"- `{gate}`" for gate in material.gates]
-        sections.append(_titled("These must pass", "\n".join(lines)))
+def write_brief(material: Material, telling: Telling, rules: str = "") -> Written:
+    """What is to be done, as Markdown, section by section. `rules` take room, too."""
+    whole = _sections(material)
+    known = _within_memory(whole, telling.memory_room)
+    room = max(telling.room - tokens(rules), SMALLEST) if telling.room else 0
+    kept, note = fit(known, room, RELEVANCE), ""
+    # The note about what was cut takes room itself; how much is known only when it is written.
+    for _ in range(3):
+        note = _left_out(whole, kept)
+        if not room or not note or _size(kept) + tokens(note) <= room:
+            break
+        kept = fit(known, max(room - tokens(note) - SPARE, SMALLEST // 2), RELEVANCE)
     # All of it comes from outside, and may hold a sigil that was not meant for this session.
-    return disarm("\n\n".join(sections)) + "\n"
+    text = disarm("".join(map(rendered, kept)) + note)
+    return Written(text=text.rstrip() + "\n", given=tuple(account(whole, kept)))
 
 
-def _titled(title: str, text: str) -> str:
-    return f"## {title}\n\n{text}"
+def _size(sections: Iterable[Section]) -> int:
+    return sum(tokens(rendered(one)) for one in sections)
 
 
-def _retry(task: Task) -> str:
+def _within_memory(sections: Sequence[Section], room: int) -> list[Section]:
+    names = ("memories", "guardrails")
+    small = fit([one for one in sections if one.name in names], room, names, MEMORY_SHARES)
+    left = {one.name: one for one in small}
+    return [
+        left.get(one.name, one) for one in sections if one.name in left or one.name not in names
+    ]
+
+
+def _sections(material: Material) -> list[Section]:
+    """In the order in which they are told: what the task is, what is known, what to mind."""
+    task, shelf = material.task, material.shelf
+    found = [
+        Section(
+            name="task",
+            title=f"Your task: {task.name}",
+            parts=tuple(filter(None, (f"**{task.title}**", task.description.rstrip()))),
+            between="\n\n",
+            source=f"`ralph task show {task.id}`",
+        ),
+        _parent(material.parent),
+        _listed(
+            "prerequisites",
+            "Already done before it",
+            [(one.id, f"- {one.id} {one.title}: {one.summary}") for one in material.prerequisites],
+            source=f"`ralph task deps list {task.id}`",
+        ),
+        _document("spec", "The specification it serves", shelf.spec),
+        _document("plan", "The plan it is a step of", shelf.plan),
+        _guardrails(task, shelf.guardrails),
+        _skills(shelf),
+        _references(task, shelf),
+        _listed(
+            "memories",
+            "What earlier sessions learned",
+            [(f"m-{one.id}", as_note(one, task.id)) for one in material.memories],
+            lead="The most relevant first. They may be out of date: believe the code.",
+        ),
+        _listed(
+            "attempts",
+            "What earlier attempts at this task left",
+            [(f"m-{one.id}", as_note(one, task.id)) for one in material.notes],
+            source=f"`ralph logs {task.id}`",
+        ),
+        _retry(task),
+        _listed(
+            "guidance",
+            "A person adds",
+            [(str(at), f"- {one}") for at, one in _newest_first(material.guidance)],
+            lead="The newest first." if len(material.guidance) > 1 else "",
+        ),
+        _listed("gates", "These must pass", [(one, f"- `{one}`") for one in material.gates]),
+        _listed(
+            "troubles",
+            "Could not be read for you",
+            [(one, f"- {one}") for one in shelf.troubles[:TROUBLES]],
+        ),
+    ]
+    return [one for one in found if one is not None]
+
+
+def _listed(
+    name: str, title: str, entries: Iterable[tuple[str, str]], *, lead: str = "", source: str = ""
+) -> Section | None:
+    found = list(entries)
+    return (
+        Section(
+            name=name,
+            title=title,
+            parts=tuple(text for _, text in found),
+            items=tuple(item for item, _ in found),
+            lead=lead,
+            source=source,
+        )
+        if found
+        else None
+    )
+
+
+def _newest_first(guidance: Sequence[str]) -> list[tuple[int, str]]:
+    return list(enumerate(guidance, 1))[::-1]
+
+
+def _parent(parent: Task | None) -> Section | None:
+    if parent is None:
+        return None
+    parts = (f"**{parent.title}**", parent.description.rstrip())
+    return Section(
+        name="parent",
+        title="It is part of",
+        parts=tuple(filter(None, parts)),
+        between="\n\n",
+        source=f"`ralph task show {parent.id}`",
+    )
+
+
+def _document(name: str, title: str, document: Document | None) -> Section | None:
+    if document is None or not document.text.strip():
+        return None
+    return Section(
+        name=name,
+        title=title,
+        parts=(document.text.strip(),),
+        lead=f"From `{document.path}`:",
+        source=f"`{document.path}`",
+    )
+
+
+def _guardrails(task: Task, found: Sequence[Guardrail]) -> Section | None:
+    asked = telling_words(task.title, task.description)
+    said = [f"{one.text} {' '.join(one.tags)}" for one in found]
+    # Those that share most words with the task, and among these the newest, which stand last.
+    order = [(shared(asked, said[at]), one.created, at) for at, one in enumerate(found)]
+    ranked = [found[at] for _, _, at in sorted(order, reverse=True)]
+    return _listed(
+        "guardrails",
+        "Guardrails",
+        [(one.id, f"- {_said(one)}") for one in ranked],
+        lead="Lessons that were paid for. Follow them.",
+        source="`.ralph/guardrails.md`",
+    )
+
+
+def _said(guardrail: Guardrail) -> str:
+    kind = "" if guardrail.kind is GuardrailKind.SIGN else f"{guardrail.kind.capitalize()}: "
+    return kind + " ".join(guardrail.text.split())
+
+
+def _skills(shelf: Shelf) -> Section | None:
+    return _listed(
+        "skills",
+        "Skills",
+        [(one.name, f"- **{one.name}**: {one.description} (`{one.path}`)") for one in shelf.skills],
+        lead="Read the file of one before you do what it is about.",
+        source="`.ralph/skills/`",
+    )
+
+
+def _references(task: Task, shelf: Shelf) -> Section | None:
+    asked = telling_words(task.title, task.description)
+    ranked = sorted(shelf.references, key=lambda path: -shared(asked, path))
+    return _listed(
+        "references",
+        "Reference documents",
+        [(path, f"- `{path}`") for path in ranked],
+        lead="Read those that your task touches.",
+    )
+
+
+def _retry(task: Task) -> Section | None:
+    if not task.reason or not (task.retry_count or task.strikes):
+        return None
     which = f"This is retry {task.retry_count} of {task.max_retries}.\n\n" * bool(task.retry_count)
-    quoted = "\n".join(f"> {line}" for line in (task.reason or "").splitlines())
-    return f"{which}{quoted}\n\nMend that first. Work that is already in the tree is yours to use."
+    return Section(
+        name="retry",
+        title="The last attempt did not count",
+        lead=f"{which}Mend this first. Work that is already in the tree is yours to use.",
+        parts=("\n".join(f"> {line}" for line in task.reason.splitlines()),),
+        source=f"`ralph logs {task.id}`",
+        both_ends=True,
+    )
+
+
+def _left_out(whole: Sequence[Section], kept: Sequence[Section]) -> str:
+    """What was cut, for the session. Memories are the result of a search: there are always more."""
+    cuts = [one for one in account(whole, kept) if one.is_cut and one.name != "memories"]
+    lines = [f"- {_in_words(one)}" for one in cuts]
+    return "## Left out to save room\n\n" + "\n".join(lines) + "\n\n" if lines else ""
+
+
+def _in_words(given: Given) -> str:
+    """What is missing of a section, and where to find it."""
+    where = f"; all of it: {given.source}" if given.source else ""
+    if given.items or given.left_out > 1:
+        return f"{given.name}: {given.left_out} of {given.left_out + len(given.items)}{where}"
+    return f"{given.name}: {given.of - given.tokens:,} of {given.of:,} tokens{where}"
 
 
 def disarm(text: str) -> str:

@@ -10,6 +10,7 @@ import msgspec
 
 from ralph.core.gates import Evidence
 from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
+from ralph.core.memory import MemoryKind
 from ralph.core.outcome import Outcome
 from ralph.core.spent import Spent
 from ralph.core.task import Edit, Feature, Status, Task
@@ -257,6 +258,21 @@ class WorkSaved(_Event, frozen=True, kw_only=True):
     ref: str
 
 
+class MemoryKept(_Event, frozen=True, kw_only=True):
+    """Later sessions may be told of it."""
+
+    memory_id: int
+    task_id: TaskId
+    kind: MemoryKind
+    title: str
+
+
+class MemoryForgotten(_Event, frozen=True, kw_only=True):
+    memory_id: int
+    task_id: TaskId
+    title: str
+
+
 # People
 
 
@@ -318,6 +334,8 @@ Event = (
     | GatesWeighed
     | WorkCommitted
     | WorkSaved
+    | MemoryKept
+    | MemoryForgotten
     | GuidanceGiven
     | GuidanceDelivered
     | ControlSent

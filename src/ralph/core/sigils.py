@@ -9,6 +9,8 @@ from typing import Final
 import msgspec
 
 MODELS: Final = ("opus", "sonnet", "haiku")
+BLANKS: Final = frozenset({"ID", "…"})
+"""What a brief writes where a session is to write something: its echo says nothing."""
 
 
 class Promise(StrEnum):
@@ -52,22 +54,28 @@ def read_sigils(message: str) -> Sigils:
         verify_pass="<verify-pass/>" in message or "<verify-pass />" in message,
         verify_fail=_inside(message, "verify-fail"),
         phase_complete=_inside(message, "phase-complete"),
-        journal=_inside(message, "journal"),
+        journal=_inside(message, "journal") or None,
         knowledge=tuple(_knowledge(message)),
     )
 
 
 def _inside(message: str, tag: str) -> str | None:
-    """The trimmed text of the first `<tag>…</tag>`.
+    """The trimmed text of the first `<tag>…</tag>` that says something.
 
-    An opening tag that prose merely mentions before it does not spoil it.
+    An opening tag that prose merely mentions before it does not spoil it, nor does an example.
     """
-    start = message.find(f"<{tag}>")
-    if start < 0:
-        return None
-    start += len(tag) + 2
-    end = message.find(f"</{tag}>", start)
-    return message[start:end].rpartition(f"<{tag}>")[2].strip() if end >= 0 else None
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    start = message.find(opening)
+    while start >= 0:
+        start += len(opening)
+        end = message.find(closing, start)
+        if end < 0:
+            return None
+        text = message[start:end].rpartition(opening)[2].strip()
+        if text not in BLANKS:
+            return text
+        start = message.find(opening, end)
+    return None
 
 
 def _promise(message: str) -> Promise | None:
@@ -82,20 +90,29 @@ def _promise(message: str) -> Promise | None:
 
 
 def _knowledge(message: str) -> list[Knowledge]:
+    """Each one from the last opening tag before its end: prose may mention the tag as well."""
     found = []
-    rest = message
-    while (start := rest.find("<knowledge")) >= 0:
-        opened = rest.find(">", start)
-        end = rest.find("</knowledge>", opened)
-        if opened < 0 or end < 0:
-            break
-        head = rest[start + len("<knowledge") : opened]
+    for piece in message.split("</knowledge>")[:-1]:
+        head, text = _opened(piece.rpartition("<knowledge")[2] if "<knowledge" in piece else "")
         tags = tuple(tag.strip() for tag in _attribute(head, "tags").split(",") if tag.strip())
-        text = rest[opened + 1 : end].strip()
-        if text:
-            found.append(Knowledge(text=text, title=_attribute(head, "title").strip(), tags=tags))
-        rest = rest[end + len("</knowledge>") :]
+        written = text.strip()
+        if written and written not in BLANKS:
+            title = _attribute(head, "title").strip()
+            found.append(Knowledge(text=written, title=title, tags=tags))
     return found
+
+
+def _opened(tag: str) -> tuple[str, str]:
+    """The attributes of an opening tag, and what follows it; a `>` in quotes does not end it."""
+    is_quoted = False
+    for at, char in enumerate(tag):
+        if char == '"':
+            is_quoted = not is_quoted
+        elif char == ">" and not is_quoted:
+            return tag[:at], tag[at + 1 :]
+    # A quote that nobody closed: then the first bracket is as good as any.
+    head, _, text = tag.partition(">")
+    return head, text
 
 
 def _attribute(head: str, name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from ralph.core.brief import Telling
 from ralph.core.errors import CannotWrite
 from ralph.core.events import Event, Warned
 from ralph.core.gates import Gate, GateResult
@@ -16,11 +17,13 @@ from ralph.core.order import Schedule
 from ralph.core.prices import Price
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
+from ralph.engine.reading import Reader
 from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.clock import Clock
 from ralph.ports.door import Door
 from ralph.ports.executor import Executor, Timeouts
 from ralph.ports.homes import Homes
+from ralph.ports.library import Library
 from ralph.ports.sandbox import Wall
 from ralph.ports.sink import Sink
 from ralph.ports.store import Owner, Store
@@ -62,6 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     models: Preferences = Preferences()
     prices: Mapping[str, Price] = {}
     """By model, for agents that do not say what a session cost."""
+    telling: Telling = Telling()
 
 
 MARKER = "RALPH_SESSION"
@@ -93,6 +97,7 @@ class Kit:
         door: Door,
         homes: Homes,
         wall: Wall,
+        library: Library,
         interrupted: Callable[[], str | None],
         is_alive: Callable[[Owner], bool | None],
     ) -> None:
@@ -109,6 +114,7 @@ class Kit:
         self.door = door
         self.homes = homes
         self.wall = wall
+        self.reader = Reader(library)
         self.interrupted = interrupted
         self.is_alive = is_alive
 
@@ -132,6 +138,7 @@ class Kit:
         """A person wants a run that waits to go on."""
         self.skipped: dict[TaskId, str] = {}
         """Tasks that a person wants left out, and why."""
+        self._warned: set[str] = set()
 
     @property
     def files(self) -> str:
@@ -174,6 +181,12 @@ class Kit:
     def warn(self, message: str, task: TaskId | None = None) -> None:
         """Tell people something that stops nothing."""
         self.record(Warned(message=message, task_id=task))
+
+    def warn_once(self, message: str) -> None:
+        """Tell people something that they would else hear with every session."""
+        if message not in self._warned:
+            self._warned.add(message)
+            self.warn(message)
 
     def look_after(self) -> None:
         """Renew the lease and save logins when it is time; put back what was removed underneath."""

@@ -15,8 +15,9 @@ import msgspec
 from ralph.core.errors import CannotWrite, RalphError, UsageError
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked, Transition
-from ralph.ports.calls import ADDITIONS, CLAIMS, READS, Answer, Call, arguments
+from ralph.ports.calls import ADDITIONS, CLAIMS, LESSONS, READS, Answer, Call, arguments
 from ralph.ports.executor import Executor
+from ralph.ports.library import Lessons
 from ralph.ports.store import Claim, Session, Store
 
 REQUEST_BYTES: Final = 16 * 1024 * 1024
@@ -29,8 +30,9 @@ ANSWER_SECONDS: Final = 5.0
 class SocketDoor:
     """Serves one session at a time, from the loop's own thread."""
 
-    def __init__(self, store: Store, executor: Executor) -> None:
+    def __init__(self, store: Store, executor: Executor, lessons: Lessons) -> None:
         self.store = store
+        self.lessons = lessons
         self.executor = executor
         self.directory = _folder()
         self.path = os.path.join(self.directory, "door")
@@ -110,12 +112,13 @@ class SocketDoor:
             raise UsageError("this session is over", hint="its token opens nothing any more")
         if call.method in CLAIMS:
             return self._claimed(call)
-        if call.method not in READS | ADDITIONS:
+        if call.method not in READS | ADDITIONS | LESSONS:
             raise UsageError(
                 "a session may look, add tasks and claim its own, nothing else",
                 hint="leave the rest to a person",
             )
-        return getattr(self.store, call.method)(**arguments(call.method, call.args))
+        whom = self.lessons if call.method in LESSONS else self.store
+        return getattr(whom, call.method)(**arguments(call.method, call.args))
 
     def _claimed(self, call: Call) -> Task:
         """A completion is a claim: it is written down and judged after the session."""

@@ -8,6 +8,7 @@ import msgspec
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ending import Digest, Ending, Exit
 from ralph.core.ids import RunId, TaskId
+from ralph.core.sections import Given
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +49,8 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     rules_path: str = ""
     """A file that holds `rules`."""
     terms: Terms = Terms()
+    given: tuple[Given, ...] = ()
+    """What is in `text`, and what was left out of it."""
 
 
 def with_rules(brief: Brief) -> str:

@@ -1,14 +1,15 @@
 """The language of the door: which calls a session may make, and how they travel.
 
 A call is one line of JSON, `{"token": …, "method": …, "args": {…}}`; so is its answer,
-`{"value": …}` or `{"error": class, "message": …, "hint": …}`. Types come from the store's own
-signatures, so that both ends agree by construction.
+`{"value": …}` or `{"error": class, "message": …, "hint": …}`. Types come from the signatures of the
+store and of the lessons, so that both ends agree by construction.
 """
 
 from typing import Any, get_type_hints
 
 import msgspec
 
+from ralph.ports.library import Lessons
 from ralph.ports.store import Store
 
 READS = frozenset(
@@ -16,10 +17,11 @@ READS = frozenset(
         "find", "tasks", "subtree", "children", "blockers", "dependents", "blocker_ids",
         "feature", "features", "logs", "counts", "has_open", "has_tasks", "in_progress",
         "next_ready", "events", "last_seq", "runs", "run", "live_runs", "session", "sessions",
-        "spent", "costs", "limited_until",
+        "spent", "costs", "limited_until", "guidance_for", "recall", "memories",
     }
 )  # fmt: skip
 ADDITIONS = frozenset({"add_task", "add_many", "link", "add_feature", "log"})
+LESSONS = frozenset({"add_guardrail"})
 CLAIMS = frozenset({"force_done", "force_failed", "apply"})
 """About the session's own task only; Ralph judges them."""
 
@@ -43,7 +45,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def hints(method: str) -> dict[str, Any]:
     """The types of a method's arguments, and of its result under `return`."""
-    return get_type_hints(getattr(Store, method))
+    return get_type_hints(getattr(Lessons if method in LESSONS else Store, method))
 
 
 def arguments(method: str, args: dict[str, Any]) -> dict[str, Any]:

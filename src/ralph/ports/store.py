@@ -1,6 +1,6 @@
 """The graph and its history. Every method is one whole transaction.
 
-The store is five small promises; whoever needs only one should ask only for that.
+The store is six small promises; whoever needs only one should ask only for that.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,10 @@ from ralph.core.ending import Ending
 from ralph.core.events import Event, Recorded
 from ralph.core.gates import GateResult
 from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
+from ralph.core.memory import Memory
 from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
+from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
 from ralph.core.spent import Spent
 from ralph.core.target import Target
@@ -202,6 +204,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """What was decided about it, for people."""
     judged: Judged | None = None
     """And in a word."""
+    given: tuple[Given, ...] = ()
+    """What it was told."""
 
 
 class Stale(msgspec.Struct, frozen=True, kw_only=True):
@@ -254,9 +258,11 @@ class Claims(Protocol):
         fail_fast: bool,
         run: RunId | None = None,
         events: Sequence[Event] = (),
+        memories: Sequence[Memory] = (),
     ) -> Task:
-        """State change, log line, events and the session's last mark, at once; then what follows
-        for parents and dependents. Fenced by worker and attempt: ClaimLost if it is not ours.
+        """State change, log line, events, what is to be remembered and the session's last mark, at
+        once; then what follows for parents and dependents. Fenced by worker and attempt: ClaimLost
+        if it is not ours.
 
         A task that got open children in the meantime is given back instead of being done.
         """
@@ -390,11 +396,32 @@ class History(Protocol):
         or its work be rejected. What it hears for the first time is acknowledged by an event."""
         ...
 
+    def guidance_for(self, task: TaskId) -> list[str]:
+        """The same, without telling anybody: for whoever looks ahead."""
+        ...
+
     def send(
         self, run: RunId, word: Word, task: TaskId | None = None, reason: str = ""
     ) -> None: ...
     def take_controls(self, run: RunId) -> list[Control]:
         """What was asked since the last look; each is handed out once."""
+        ...
+
+
+class Memories(Protocol):
+    """What later sessions may be told. It stays when a task is deleted."""
+
+    def recall(self, words: Sequence[str], limit: int) -> list[Memory]:
+        """Those that have any of the words, the most relevant first. Words are data: nothing in
+        them is taken for a query language."""
+        ...
+
+    def memories(self, *, task: TaskId | None = None, limit: int = 0) -> list[Memory]:
+        """All of them, or those of one task; newest first."""
+        ...
+
+    def forget(self, memory: int) -> Memory:
+        """Remove it, and return what it was. Missing if there is none of that number."""
         ...
 
 
@@ -442,7 +469,7 @@ class Journal(Protocol):
     def last_seq(self) -> int: ...
 
 
-class Store(Graph, Claims, History, Ledger, Journal, Protocol):
+class Store(Graph, Claims, History, Memories, Ledger, Journal, Protocol):
     """All of it."""
 
     def check(self) -> list[str]:

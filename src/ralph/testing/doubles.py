@@ -12,6 +12,7 @@ from ralph.core.ids import TaskId
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.agent import Home
 from ralph.ports.executor import Captured, Command, Listener, Timeouts
+from ralph.ports.library import Page
 from ralph.ports.store import Claim, Session
 from ralph.ports.workspace import Committed
 from ralph.testing.clock import FrozenClock
@@ -348,3 +349,31 @@ class ShutDoor:
 
     def shut(self) -> None:
         """It never was open."""
+
+
+class FakeLibrary:
+    """Files by their paths; those in `troubles` cannot be read."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, str] = {}
+        self.troubles: dict[str, str] = {}
+
+    def read(self, path: str) -> Page:
+        """The text, if there is one."""
+        if path in self.troubles:
+            return Page(trouble=f"{path} {self.troubles[path]}")
+        return Page(text=self.pages.get(path))
+
+    def folders(self, path: str) -> list[str]:
+        """What stands between the folder and a file."""
+        below = [one.removeprefix(f"{path}/") for one in self.pages if one.startswith(f"{path}/")]
+        return sorted({one.partition("/")[0] for one in below if "/" in one})
+
+    def files(self, path: str, suffix: str) -> list[str]:
+        """What stands directly in the folder."""
+        below = [one.removeprefix(f"{path}/") for one in self.pages if one.startswith(f"{path}/")]
+        return sorted(one for one in below if "/" not in one and one.endswith(suffix))
+
+    def change(self, path: str, edit: Callable[[str], str]) -> None:
+        """Nobody else is there."""
+        self.pages[path] = edit(self.pages.get(path, ""))

@@ -223,6 +223,16 @@ class SessionsContract(Contract):
 class PeopleContract(Contract):
     """What people say to a running loop."""
 
+    def test_guidance_can_be_looked_at_without_being_heard(self, store: Store) -> None:
+        a = add(store, "a")
+        store.inject("use the pool", a)
+        store.inject("be quick", None)
+        before = store.last_seq()
+        assert store.guidance_for(a) == ["use the pool", "be quick"]
+        assert store.last_seq() == before
+        assert store.guidance(a, 1) == ["use the pool", "be quick"]
+        assert store.guidance_for(a) == ["use the pool", "be quick"]
+
     def test_guidance_waits_for_the_next_brief_and_stays_with_its_task(self, store: Store) -> None:
         a, b = add(store, "a"), add(store, "b")
         store.inject("use the new API", a)

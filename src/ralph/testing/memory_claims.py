@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from ralph.core.errors import ClaimLost
 from ralph.core.events import Event, TaskClaimed
 from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.memory import Memory
 from ralph.core.moved import event_of
 from ralph.core.order import Schedule, by_critical_path, by_priority, chain_lengths
 from ralph.core.snapshot import Snapshot
@@ -15,6 +16,7 @@ from ralph.core.task import OPEN, Status, Task
 from ralph.core.transitions import TRIED, Claimed, Postponed, Released, Transition
 from ralph.core.tried import Judged, judged
 from ralph.ports.store import Claim, Counts, LogEntry, Owner, Stale
+from ralph.testing.memory_memories import remember
 from ralph.testing.memory_state import Member, State
 
 
@@ -108,6 +110,7 @@ class MemoryClaims:
         fail_fast: bool,
         run: RunId | None = None,
         events: Sequence[Event] = (),
+        memories: Sequence[Memory] = (),
     ) -> Task:
         state = self._state
         with state.transaction():
@@ -121,6 +124,8 @@ class MemoryClaims:
             if message:
                 entry = LogEntry(task_id=task, message=message, timestamp=state.now())
                 state.logs.append(entry)
+            for memory in memories:
+                remember(state, memory, run)
             state.move(task, transition, fail_fast=fail_fast, run=run)
             if not isinstance(transition, Postponed):
                 # All of them: one that was judged late belongs to an earlier attempt.

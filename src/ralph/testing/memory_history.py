@@ -195,6 +195,9 @@ class MemoryHistory:
                 state.emit(GuidanceDelivered(task_id=task, attempt=attempt, count=len(new)))
         return [one.text for one in mine.values()]
 
+    def guidance_for(self, task: TaskId) -> list[str]:
+        return [one.text for one in self._state.guidance.values() if one.task in (None, task)]
+
     def send(self, run: RunId, word: Word, task: TaskId | None = None, reason: str = "") -> None:
         state = self._state
         with state.transaction():

@@ -11,6 +11,7 @@ from ralph.core.errors import NoSuchTask
 from ralph.core.events import Event, Recorded
 from ralph.core.graph import View, follow_ups
 from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
+from ralph.core.memory import Memory
 from ralph.core.moment import iso
 from ralph.core.moved import event_of
 from ralph.core.order import by_priority
@@ -61,6 +62,7 @@ class State:
         """Agents that are out of quota, and until when."""
         self.guidance: dict[int, Said] = {}
         self.controls: list[tuple[RunId, Control]] = []
+        self.memories: dict[int, Memory] = {}
         self.events: list[Recorded] = []
         self.made = 0
         """How many ids have been made, for tasks, features, guidance and controls alike."""

@@ -7,10 +7,11 @@ from ralph.testing.memory_claims import MemoryClaims
 from ralph.testing.memory_graph import MemoryGraph
 from ralph.testing.memory_history import MemoryHistory
 from ralph.testing.memory_ledger import MemoryLedger
+from ralph.testing.memory_memories import MemoryMemories
 from ralph.testing.memory_state import State
 
 
-class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory, MemoryLedger):
+class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory, MemoryMemories, MemoryLedger):
     """`Store` on plain dicts. Slow and plain on purpose: readiness is computed, not kept."""
 
     def __init__(self, clock: Clock) -> None:
@@ -18,6 +19,7 @@ class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory, MemoryLedger):
         MemoryGraph.__init__(self, state)
         MemoryClaims.__init__(self, state)
         MemoryHistory.__init__(self, state, self)
+        MemoryMemories.__init__(self, state)
         MemoryLedger.__init__(self, state)
 
     def check(self) -> list[str]:

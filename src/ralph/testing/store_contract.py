@@ -5,6 +5,7 @@ from ralph.testing.claims_contract import ClaimsContract
 from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
 from ralph.testing.ledger_contract import LedgerContract
+from ralph.testing.memories_contract import MemoriesContract
 from ralph.testing.status_contract import StatusContract
 from ralph.testing.tried_contract import TriedContract
 
@@ -16,6 +17,7 @@ class StoreContract(
     BaseContract,
     HistoryContract,
     TriedContract,
+    MemoriesContract,
     LedgerContract,
 ):
     """Override the `store` fixture."""

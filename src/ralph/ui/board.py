@@ -206,6 +206,8 @@ class Board:
                 | events.GatesWeighed()
                 | events.WorkCommitted()
                 | events.WorkSaved()
+                | events.MemoryKept()
+                | events.MemoryForgotten()
                 | events.GuidanceGiven()
                 | events.GuidanceDelivered()
             ):

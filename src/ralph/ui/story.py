@@ -11,6 +11,7 @@ from ralph.core.duration import spoken
 from ralph.core.ended import Ended
 from ralph.core.gates import Evidence
 from ralph.core.ids import TaskId
+from ralph.core.memory import MemoryKind
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.ui.board import TITLE_WIDTH, Board, Hold, Settled
@@ -104,6 +105,12 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             return Told(
                 tone=Tone.NOTE, word="work kept", task_id=task_id, why=f"under {one_line(ref, 120)}"
             )
+        case events.MemoryKept(task_id=task_id, kind=MemoryKind.KNOWLEDGE, title=title):
+            learned = one_line(title, TITLE_WIDTH)
+            return Told(tone=Tone.DETAIL, word="learned", task_id=task_id, title=learned)
+        case events.MemoryForgotten(task_id=task_id, title=title):
+            gone = one_line(title, TITLE_WIDTH)
+            return Told(tone=Tone.DETAIL, word="forgotten", task_id=task_id, title=gone)
         case events.GuidanceGiven(text=text, task_id=task_id):
             why = first_line(text)
             return Told(tone=Tone.NOTE, word="guidance received", task_id=task_id, why=why)
@@ -129,6 +136,7 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             | events.EdgeRemoved()
             | events.FeatureAdded()
             | events.TaskLogged()
+            | events.MemoryKept()  # notes about an attempt are told with it
         ):
             return None
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ralph.adapters.store.database import Row
-from ralph.adapters.store.graph import GraphPart
+from ralph.adapters.store.memory import MemoryPart
 from ralph.adapters.store.moves import Steps
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
@@ -12,6 +12,7 @@ from ralph.adapters.store.view import SqlView
 from ralph.core.errors import ClaimLost
 from ralph.core.events import Event
 from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.memory import Memory
 from ralph.core.moment import epoch
 from ralph.core.moved import event_of
 from ralph.core.order import Schedule
@@ -25,7 +26,7 @@ from ralph.ports.store import Claim, Counts, Owner, Stale
 SQL = Queries("claims")
 
 
-class ClaimsPart(GraphPart):
+class ClaimsPart(MemoryPart):
     """`Claims` on the tables `tasks` and `workers`."""
 
     # Handing out
@@ -121,9 +122,10 @@ class ClaimsPart(GraphPart):
         fail_fast: bool,
         run: RunId | None = None,
         events: Sequence[Event] = (),
+        memories: Sequence[Memory] = (),
     ) -> Task:
-        """State change, log line, events and the session's last mark, at once; then what follows
-        for parents and dependents. Fenced by worker and attempt: ClaimLost if it is not ours."""
+        """State change, log line, events, memories and the session's last mark, at once; then what
+        follows for parents and dependents. Fenced by worker and attempt: ClaimLost if not ours."""
         view, word = SqlView(self.db), judged(transition)
         done = self._accept(claim) if isinstance(transition, Accepted) else None
         if done is None:
@@ -135,6 +137,8 @@ class ClaimsPart(GraphPart):
             self.emit(event, run)
         if message:
             self.note(claim.task.id, message)
+        for memory in memories:
+            self.remember(memory, run)
         if done is None:
             steps: Steps = iter([(claim.task.id, transition)])
         else:

@@ -175,6 +175,10 @@ class HistoryPart(LedgerPart):
             self._hear(task, attempt) if any(new for _, new in said) else [one for one, _ in said]
         )
 
+    def guidance_for(self, task: TaskId) -> list[str]:
+        """The same, without telling anybody."""
+        return [text for text, _ in self._said(task)]
+
     @reading
     def _said(self, task: TaskId) -> list[tuple[str, bool]]:
         return [(text, bool(new)) for text, new in self.db.rows(SQL.guidance, {"task": task})]

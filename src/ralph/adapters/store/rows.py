@@ -8,7 +8,9 @@ from ralph.adapters.store.database import Row
 from ralph.core.ending import Ending
 from ralph.core.gates import GateResult
 from ralph.core.json_text import decode, encode
+from ralph.core.memory import Memory, MemoryKind
 from ralph.core.outcome import Outcome
+from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Feature, FeatureStatus, Status, Task, TaskType
 from ralph.core.tried import Judged, Tried
@@ -111,6 +113,22 @@ def session_of(row: Row) -> Session:
         duration_s=row[19],
         verdict=row[20],
         judged=None if row[21] is None else Judged(row[21]),
+        given=msgspec.json.decode(row[22], type=tuple[Given, ...]),
+    )
+
+
+def memory_of(row: Row) -> Memory:
+    """A row of the `{memory}` columns."""
+    id_, kind, task_id, attempt, title, tags, text, created_at = row
+    return Memory(
+        id=id_,
+        kind=MemoryKind(kind),
+        task_id=task_id,
+        attempt=attempt,
+        title=title,
+        tags=tuple(tag for tag in tags.split(",") if tag),
+        text=text,
+        created_at=created_at,
     )
 
 
@@ -176,4 +194,5 @@ def row_of(session: Session) -> dict[str, Any]:
         "duration_s": session.duration_s,
         "verdict": session.verdict,
         "judged": session.judged.value if session.judged else None,
+        "given": as_json(session.given),
     }

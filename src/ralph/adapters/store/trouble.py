@@ -3,7 +3,7 @@
 import os
 import sqlite3
 
-from ralph.core.errors import Busy, CannotWrite, RalphError, UnusableData
+from ralph.core.errors import Busy, CannotWrite, RalphError, Unavailable, UnusableData
 
 PRIMARY = 0xFF
 """An extended error code holds the primary one in its low byte."""
@@ -39,6 +39,11 @@ def explained(error: sqlite3.Error, path: str) -> RalphError | None:
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return UnusableData(f"database {path} is damaged: {error}", hint=_way_back(path))
+        case _ if "no such module" in str(error):
+            return Unavailable(
+                f"this Python's SQLite lacks a part: {error}",
+                hint="use one that is built with FTS5",
+            )
         case _:
             return None
 

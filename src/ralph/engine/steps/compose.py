@@ -2,39 +2,59 @@
 
 import os
 
-from ralph.core.brief import Material, Prerequisite, write_brief, write_rules
 from ralph.core.errors import CannotWrite
-from ralph.core.safe_text import one_line
-from ralph.core.task import Status, Task
+from ralph.core.sections import Given
 from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
+from ralph.engine.material import gather, tell
 from ralph.ports.agent import Brief, with_rules
 from ralph.ports.store import Claim
 
 
 def compose(kit: Kit, claim: Claim) -> Brief:
     """The brief, also as a file beside the session's log."""
-    task = claim.task
+    task, s = claim.task, kit.settings
     guidance = tuple(kit.store.guidance(task.id, claim.attempt))
     if guidance:
         kit.publish()
-    known = material(kit, task, guidance)
+    known = gather(
+        kit.store,
+        kit.reader,
+        task,
+        telling=s.telling,
+        target=s.target,
+        gates=tuple(gate.command for gate in s.gates),
+        guidance=guidance,
+    )
+    told = tell(known, s.telling, s.commit)
+    for trouble in told.troubles:
+        kit.warn_once(trouble)
+    _warn_of_cuts(kit, told.written.given)
     brief = Brief(
         task_id=task.id,
         title=task.title,
         alias=task.alias,
         attempt=claim.attempt,
-        run_id=kit.settings.run_id,
-        text=write_brief(known),
+        run_id=s.run_id,
+        text=told.written.text,
         path=kit.files + ".prompt.md",
         checkout=kit.workspace.path,
-        rules=write_rules(known),
+        rules=told.rules,
         rules_path=kit.files + ".rules.md",
         terms=choose_model(kit, task),
+        given=told.written.given,
     )
     _write(brief.path, with_rules(brief))
     _write(brief.rules_path, brief.rules)
     return brief
+
+
+def _warn_of_cuts(kit: Kit, given: tuple[Given, ...]) -> None:
+    """What a person wrote and a session does not get to read in whole is worth a word."""
+    for one in given:
+        if one.is_cut and one.name in ("task", "spec", "plan", "guidance"):
+            what = one.source.strip("`") or one.name
+            kit.warn_once(f"[context] brief_tokens leave no room for all of {what}")
 
 
 def _write(path: str, text: str) -> None:
@@ -47,25 +67,3 @@ def _write(path: str, text: str) -> None:
             f"cannot write {path}: {error.strerror}",
             hint="look at the disk, and at what is in the place of its folder",
         ) from error
-
-
-def material(kit: Kit, task: Task, guidance: tuple[str, ...]) -> Material:
-    """What is known about the task."""
-    store = kit.store
-    blockers = [one for one in store.blockers(task.id) if one.status is Status.DONE]
-    return Material(
-        task=task,
-        parent=store.find(task.parent_id) if task.parent_id else None,
-        prerequisites=tuple(
-            Prerequisite(id=one.id, title=one.title, summary=_left_behind(kit, one))
-            for one in blockers
-        ),
-        gates=tuple(gate.command for gate in kit.settings.gates),
-        guidance=guidance,
-        agent_commits=kit.settings.commit == "auto",
-    )
-
-
-def _left_behind(kit: Kit, task: Task) -> str:
-    logs = kit.store.logs(task.id, limit=1)
-    return one_line(logs[-1].message if logs else task.description, 400)

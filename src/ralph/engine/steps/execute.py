@@ -75,6 +75,7 @@ def _start(kit: Kit, claim: Claim, brief: Brief) -> Session:
         log=kit.files + ".log",
         started_at=iso(kit.clock.now()),
         before=kit.take_snapshot(),
+        given=brief.given,
     )
     event = SessionStarted(
         session_id=session.id,

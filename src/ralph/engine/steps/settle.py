@@ -1,7 +1,9 @@
 """Step 5: make the verdict true, for the task and for the checkout."""
 
 from ralph.core.errors import ClaimLost
+from ralph.core.learning import worth_keeping
 from ralph.core.limits import Progress
+from ralph.core.memory import Memory
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Status, Task
@@ -29,6 +31,7 @@ def settle(
             message=_log_line(session, verdict),
             fail_fast=kit.settings.fail_fast,
             run=kit.settings.run_id,
+            memories=_learned(kit, claim, session, verdict),
         )
     except ClaimLost as lost:
         kit.warn(f"{lost}; its work is kept aside", task.id)
@@ -60,6 +63,12 @@ def _log_line(session: Session, verdict: Verdict) -> str:
     if isinstance(verdict.transition, Accepted) and journal:
         return journal
     return f"attempt {session.attempt}: {verdict.message}"
+
+
+def _learned(kit: Kit, claim: Claim, session: Session, verdict: Verdict) -> tuple[Memory, ...]:
+    if not kit.settings.telling.memory or session.ending is None:
+        return ()
+    return worth_keeping(claim.task, session.attempt, session.ending, verdict)
 
 
 def _progress(task: Task, verdict: Verdict, session: Session) -> Progress:

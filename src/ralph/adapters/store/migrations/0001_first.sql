@@ -142,7 +142,8 @@ CREATE TABLE sessions (
     duration_s REAL NOT NULL DEFAULT 0,
     verdict    TEXT NOT NULL DEFAULT '', -- what was decided about it, for people
     judged     TEXT -- and in a word
-               CHECK (judged IN ('accepted', 'rejected', 'struck', 'gave_up', 'split', 'released'))
+               CHECK (judged IN ('accepted', 'rejected', 'struck', 'gave_up', 'split', 'released')),
+    given      TEXT NOT NULL DEFAULT '[]' -- what it was told, as JSON
 );
 
 CREATE INDEX sessions_task ON sessions (task_id);
@@ -167,6 +168,26 @@ CREATE TABLE costs (
 ) WITHOUT ROWID;
 
 CREATE INDEX costs_task ON costs (task_id);
+
+-- What later sessions may be told. No reference to tasks: a lesson outlives what it came from.
+CREATE TABLE memories (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT, -- sessions remember which ones they were told
+    kind       TEXT NOT NULL CHECK (kind IN ('knowledge', 'journal', 'verdict')),
+    task_id    TEXT NOT NULL,
+    attempt    INTEGER NOT NULL,
+    title      TEXT NOT NULL,
+    tags       TEXT NOT NULL, -- with commas between them
+    text       TEXT NOT NULL,
+    digest     TEXT NOT NULL, -- of what it says: nothing is learned twice
+    created_at TEXT NOT NULL
+);
+
+CREATE INDEX memories_task ON memories (task_id);
+CREATE UNIQUE INDEX memories_once ON memories (digest);
+CREATE INDEX memories_sort ON memories (kind = 'knowledge', id);
+
+-- The words of the newest: only these are searched.
+CREATE VIRTUAL TABLE memory_words USING fts5 (title, tags, text, tokenize = 'porter unicode61');
 
 CREATE TABLE events (
     seq     INTEGER PRIMARY KEY, -- no AUTOINCREMENT: it costs a write, and no event is ever deleted

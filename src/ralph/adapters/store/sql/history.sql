@@ -34,11 +34,12 @@ ORDER BY runs.rowid
 -- A session as it is now.
 INSERT INTO sessions (
     id, task_id, attempt, run_id, worker, agent, model, tier, strategy, log, started_at, ended_at,
-    mark, before, after, ending, resets_at, told, gates, commits, duration_s, verdict, judged
+    mark, before, after, ending, resets_at, told, gates, commits, duration_s, verdict, judged,
+    given
 ) VALUES (
     :id, :task_id, :attempt, :run_id, :worker, :agent, :model, :tier, :strategy, :log,
     :started_at, :ended_at, :mark, :before, :after, :ending, :resets_at, :told, :gates, :commits,
-    :duration_s, :verdict, :judged
+    :duration_s, :verdict, :judged, :given
 )
 ON CONFLICT (id) DO UPDATE SET
     run_id = excluded.run_id, worker = excluded.worker, agent = excluded.agent,
@@ -47,7 +48,7 @@ ON CONFLICT (id) DO UPDATE SET
     ended_at = excluded.ended_at, mark = excluded.mark, before = excluded.before,
     after = excluded.after, ending = excluded.ending, resets_at = excluded.resets_at,
     gates = excluded.gates,
-    commits = excluded.commits, duration_s = excluded.duration_s,
+    commits = excluded.commits, duration_s = excluded.duration_s, given = excluded.given,
     told = coalesce(excluded.told, told)
 
 -- name: mark_session
@@ -61,7 +62,7 @@ UPDATE sessions SET told = :told WHERE id = :id
 -- name: session_columns
 -- In the order in which `rows.session_of` reads them.
 id, task_id, attempt, run_id, worker, agent, model, tier, strategy, log, started_at, ended_at,
-mark, before, after, ending, told, gates, commits, duration_s, verdict, judged
+mark, before, after, ending, told, gates, commits, duration_s, verdict, judged, given
 
 -- name: session
 -- The session of one attempt.

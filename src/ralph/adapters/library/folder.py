@@ -1,0 +1,153 @@
+"""The library on a folder. What a session has left in it is not trusted: neither links that lead
+out of the project, nor pipes that never end, nor files without measure."""
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from typing import Final
+
+from ralph.adapters.library.lock import PATIENCE_S, FileLock
+from ralph.core.errors import CannotWrite, UnusableData
+from ralph.ports.library import Page
+
+LARGEST: Final = 1024 * 1024
+"""Bytes of a file. What is larger is no text that anybody wrote."""
+MOST: Final = 1000
+"""Names in a folder that anybody looks at."""
+
+
+class FolderLibrary:
+    """`Library` on the project's folder."""
+
+    def __init__(self, root: str, patience_s: float = PATIENCE_S) -> None:
+        self.root = os.path.realpath(root)
+        self.patience_s = patience_s
+        """How long to wait for others who write."""
+
+    def read(self, path: str) -> Page:
+        """The text of a file; bytes that are no text become question marks."""
+        try:
+            data = self._bytes(path)
+        except _Refused as refused:
+            return Page(trouble=f"{path} {refused}")
+        if data is None:
+            return Page()
+        if b"\0" in data:
+            return Page(trouble=f"{path} is not text")
+        return Page(text=data.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
+
+    def _bytes(self, path: str) -> bytes | None:
+        """None: there is no such file."""
+        fd = self._open(path)
+        if fd is None:
+            return None
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise _Refused("is not a file")
+            with open(fd, "rb", closefd=False) as file:
+                data = file.read(LARGEST + 1)
+        except OSError as error:
+            raise _Refused(f"cannot be read: {_why(error)}") from error
+        finally:
+            os.close(fd)
+        if len(data) > LARGEST:
+            raise _Refused(f"is larger than {LARGEST // 1024} KiB")
+        return data
+
+    def _open(self, path: str) -> int | None:
+        """Open a file of the project. Folder by folder and without following links, once it is
+        known where all links lead: nobody can exchange one in between."""
+        names = self._real(path)
+        try:
+            folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                for name in names[:-1]:
+                    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+                    deeper = os.open(name, flags, dir_fd=folder)
+                    os.close(folder)
+                    folder = deeper
+                # Not to wait for whoever writes into a pipe.
+                flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+                return os.open(names[-1], flags, dir_fd=folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR):
+                return None
+            raise _Refused(f"cannot be read: {_why(error)}") from error
+
+    def _real(self, path: str) -> list[str]:
+        """The names on the way from the project's folder to the file itself."""
+        try:
+            real = os.path.realpath(os.path.join(self.root, path))
+        except (OSError, ValueError) as error:
+            raise _Refused("has a name that cannot be") from error
+        if os.path.commonpath([self.root, real]) != self.root or real == self.root:
+            raise _Refused("leads out of the project")
+        return os.path.relpath(real, self.root).split(os.sep)
+
+    def folders(self, path: str) -> list[str]:
+        """The names of the folders in a folder."""
+        return self._names(path, lambda entry: entry.is_dir())
+
+    def files(self, path: str, suffix: str) -> list[str]:
+        """The names of the files in a folder that end like this."""
+        return self._names(path, lambda entry: entry.name.endswith(suffix) and entry.is_file())
+
+    def _names(self, path: str, wanted: Callable[["os.DirEntry[str]"], bool]) -> list[str]:
+        try:
+            with os.scandir(os.path.join(self.root, path)) as entries:
+                names = [entry.name for entry in entries if wanted(entry)]
+        except (OSError, ValueError):
+            return []
+        # Hidden ones are an editor's, and what cannot be written down cannot be read either.
+        shown = [name for name in names if not name.startswith(".") and name.isprintable()]
+        return sorted(shown)[:MOST]
+
+    def change(self, path: str, edit: Callable[[str], str]) -> None:
+        """Read, edit and replace the file while others wait."""
+        try:
+            real = os.path.join(self.root, *self._real(path))
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+            with FileLock(f"{real}.lock", self.patience_s):
+                data = self._bytes(path) or b""
+                # Line ends and odd bytes stay as they are.
+                before = data.decode("utf-8", "surrogateescape")
+                after = edit(before)
+                if after != before:
+                    _replace(real, after.encode("utf-8", "surrogateescape"))
+        except _Refused as refused:
+            raise UnusableData(
+                f"{path} {refused}", hint="look at what is in its place"
+            ) from refused
+        except OSError as error:
+            raise CannotWrite(
+                f"cannot write {path}: {_why(error)}",
+                hint="look at its permissions, those of its folder, and the disk",
+            ) from error
+
+
+class _Refused(Exception):
+    """Why a file is left alone, as the end of a sentence about it."""
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or "unknown error").lower()
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Whole or not at all, also when the machine stops in the middle."""
+    partial = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(partial, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(path):
+            os.chmod(partial, stat.S_IMODE(os.stat(path).st_mode))
+        os.replace(partial, path)
+    except BaseException:
+        if os.path.exists(partial):
+            os.unlink(partial)
+        raise

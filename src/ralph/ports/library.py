@@ -1,0 +1,48 @@
+"""The project's own files, as sessions are told of them and as people change them."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from ralph.core.shelf import Guardrail
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found under a path. Neither text nor trouble: there is no such file."""
+
+    text: str | None = None
+    trouble: str = ""
+    """Why it cannot be read."""
+
+
+class Library(Protocol):
+    """Files below the project's folder; paths are seen from there. Reading never raises: an odd
+    file must not end a run."""
+
+    def read(self, path: str) -> Page:
+        """The text of a file, as it is now. Only of a file that is in the project: a session may
+        have left a link to what is none of its business."""
+        ...
+
+    def folders(self, path: str) -> list[str]:
+        """The names of the folders in a folder, sorted; none where it cannot be read."""
+        ...
+
+    def files(self, path: str, suffix: str) -> list[str]:
+        """The names of the files in a folder that end like this, sorted."""
+        ...
+
+    def change(self, path: str, edit: Callable[[str], str]) -> None:
+        """Write what `edit` makes of the text (empty where there is no file), as one step that
+        nobody else can come between. CannotWrite, Busy or UnusableData where it cannot be."""
+        ...
+
+
+class Lessons(Protocol):
+    """Guardrails, as people and sessions add to them. From inside a session the running loop writes
+    them down: behind the wall the file can be neither locked nor replaced."""
+
+    def add_guardrail(self, entry: Guardrail) -> None:
+        """Write it down; the rest of the file stays as it is."""
+        ...

@@ -1,0 +1,209 @@
+"""The project's own files, as a session may have left them."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ralph.adapters.library.folder import LARGEST, FolderLibrary
+from ralph.adapters.library.lock import FileLock
+from ralph.core.errors import Busy, CannotWrite, UnusableData
+from ralph.ports.library import Page
+from tests.privileges import ordinary
+
+ADDER = """
+import sys
+from ralph.adapters.library.folder import FolderLibrary
+library = FolderLibrary(sys.argv[1])
+for number in range(25):
+    library.change("notes.md", lambda text: text + f"{sys.argv[2]}-{number}\\n")
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def library(root: Path) -> FolderLibrary:
+    return FolderLibrary(str(root))
+
+
+class TestReading:
+    def test_a_file_is_read_as_it_is_now(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.md").write_text("one")
+        assert library.read("a.md") == Page(text="one")
+        (root / "a.md").write_text("two")
+        assert library.read("a.md") == Page(text="two")
+
+    def test_a_missing_file_is_no_trouble(self, root: Path, library: FolderLibrary) -> None:
+        (root / "file").write_text("")
+        for path in ("a.md", "no/such/a.md", "file/a.md"):
+            assert library.read(path) == Page()
+
+    def test_odd_bytes_become_question_marks(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.md").write_bytes(b"\xef\xbb\xbfcaf\xe9\r\nx\r\n")
+        assert library.read("a.md") == Page(text="caf\ufffd\nx\n")
+
+    def test_what_is_not_text_is_said(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.md").write_bytes(b"\x7fELF\0\0")
+        assert library.read("a.md") == Page(trouble="a.md is not text")
+
+    def test_a_file_without_measure_is_said(self, root: Path, library: FolderLibrary) -> None:
+        with open(root / "a.md", "wb") as file:
+            file.truncate(1 << 30)
+        assert library.read("a.md") == Page(trouble="a.md is larger than 1024 KiB")
+        (root / "b.md").write_bytes(b"x" * LARGEST)
+        assert library.read("b.md").text is not None
+
+    def test_a_file_that_may_not_be_read_is_said(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.md").write_text("x")
+        (root / "a.md").chmod(0)
+        with ordinary():
+            page = library.read("a.md")
+        assert page == Page(trouble="a.md cannot be read: permission denied")
+
+    def test_a_folder_in_its_place_is_said(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.md").mkdir()
+        assert library.read("a.md") == Page(trouble="a.md is not a file")
+
+    def test_a_pipe_that_nobody_writes_does_not_hold_up_anybody(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        os.mkfifo(root / "a.md")
+        assert library.read("a.md") == Page(trouble="a.md is not a file")
+
+    def test_a_link_within_the_project_is_followed(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        (root / "docs").mkdir()
+        (root / "docs" / "spec.md").write_text("here")
+        (root / "features").symlink_to("docs")
+        (root / "docs" / "b.md").symlink_to(root / "docs" / "spec.md")
+        assert library.read("features/spec.md") == Page(text="here")
+        assert library.read("features/b.md") == Page(text="here")
+
+    @pytest.mark.parametrize("path", ["a.md", "folder/secret", "../secret", "..", "."])
+    def test_nothing_leads_out_of_the_project(
+        self, root: Path, library: FolderLibrary, path: str
+    ) -> None:
+        (root.parent / "secret").write_text("a key")
+        (root / "a.md").symlink_to(root.parent / "secret")
+        (root / "folder").symlink_to(root.parent)
+        page = library.read(path)
+        assert page == Page(trouble=f"{path} leads out of the project")
+
+    def test_links_in_a_circle_are_said(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.md").symlink_to("a.md")
+        page = library.read("a.md")
+        assert page.text is None
+        assert "cannot be read" in page.trouble
+
+    @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "\udcff"])
+    def test_a_name_that_cannot_be_is_no_accident(self, library: FolderLibrary, path: str) -> None:
+        assert library.read(path).text is None
+        assert library.folders(path) == []
+
+
+class TestListing:
+    def test_folders_and_files_are_listed_in_order(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        for name in ("b/x", "a/x", ".hidden/x", "c/y"):
+            (root / name).mkdir(parents=True)
+        for name in ("b.md", "a.md", "a.txt", ".a.md", "bad\n.md"):
+            (root / name).write_text("")
+        assert library.folders(".") == ["a", "b", "c"]
+        assert library.files(".", ".md") == ["a.md", "b.md"]
+
+    def test_what_cannot_be_listed_is_empty(self, root: Path, library: FolderLibrary) -> None:
+        (root / "file").write_text("")
+        for path in ("nowhere", "file"):
+            assert library.folders(path) == []
+            assert library.files(path, ".md") == []
+
+    def test_there_is_an_end_to_a_list(self, root: Path, library: FolderLibrary) -> None:
+        for number in range(1200):
+            (root / f"{number:04}.md").touch()
+        assert len(library.files(".", ".md")) == 1000
+
+
+class TestChanging:
+    def test_a_missing_file_is_made_with_its_folder(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        library.change(".ralph/a.md", lambda text: f"[{text}]")
+        assert (root / ".ralph" / "a.md").read_text() == "[]"
+
+    def test_everything_else_stays_byte_for_byte(self, root: Path, library: FolderLibrary) -> None:
+        before = b"\xef\xbb\xbfcaf\xe9\r\n\x0c\x00end"
+        (root / "a.md").write_bytes(before)
+        (root / "a.md").chmod(0o640)
+        library.change("a.md", lambda text: text + "!")
+        assert (root / "a.md").read_bytes() == before + b"!"
+        assert (root / "a.md").stat().st_mode & 0o777 == 0o640
+
+    def test_what_does_not_change_is_not_written(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.md").write_text("x")
+        inode = (root / "a.md").stat().st_ino
+        library.change("a.md", lambda text: text)
+        assert (root / "a.md").stat().st_ino == inode
+
+    def test_an_error_in_between_leaves_the_file_alone(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        (root / "a.md").write_text("x")
+
+        def fails(text: str) -> str:
+            raise RuntimeError(text)
+
+        with pytest.raises(RuntimeError):
+            library.change("a.md", fails)
+        assert (root / "a.md").read_text() == "x"
+        library.change("a.md", lambda text: text + "y")
+        assert sorted(os.listdir(root)) == ["a.md", "a.md.lock"]
+
+    def test_many_who_write_at_once_lose_nothing(self, root: Path) -> None:
+        writers = [
+            subprocess.Popen([sys.executable, "-c", ADDER, str(root), str(number)])
+            for number in range(4)
+        ]
+        assert [writer.wait() for writer in writers] == [0] * 4
+        lines = (root / "notes.md").read_text().splitlines()
+        assert sorted(lines) == sorted(f"{w}-{n}" for w in range(4) for n in range(25))
+
+    def test_one_that_is_held_is_waited_for_but_not_for_ever(self, root: Path) -> None:
+        path = str(root / "a.lock")
+        with open(path, "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            with pytest.raises(Busy, match="another program holds"), FileLock(path, patience_s=0):
+                pass
+        with FileLock(path, patience_s=0):
+            pass
+
+    def test_a_link_out_of_the_project_is_not_written(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        (root.parent / "theirs").write_text("x")
+        (root / "a.md").symlink_to(root.parent / "theirs")
+        with pytest.raises(UnusableData, match="leads out of the project"):
+            library.change("a.md", lambda text: text + "y")
+        assert (root.parent / "theirs").read_text() == "x"
+
+    def test_a_link_within_the_project_stays_one(self, root: Path, library: FolderLibrary) -> None:
+        (root / "b.md").write_text("x")
+        (root / "a.md").symlink_to("b.md")
+        library.change("a.md", lambda text: text + "y")
+        assert (root / "a.md").is_symlink()
+        assert (root / "b.md").read_text() == "xy"
+
+    def test_what_cannot_be_written_is_said(self, root: Path, library: FolderLibrary) -> None:
+        (root / "file").write_text("")
+        with pytest.raises(CannotWrite, match=r"cannot write file/a\.md"):
+            library.change("file/a.md", lambda text: text + "y")

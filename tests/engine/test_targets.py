@@ -1,0 +1,94 @@
+"""A run is judged within its target, whatever is going on around it."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.core.outcome import Outcome
+from ralph.core.target import OneFeature, Subtree
+from ralph.core.task import Status
+from ralph.core.transitions import Blocked
+from ralph.testing.doubles import says
+from tests.engine.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+@pytest.fixture
+def login(world: World) -> OneFeature:
+    feature = world.store.add_feature("login")
+    world.target = OneFeature(feature.id, feature.name)
+    return world.target
+
+
+def test_a_feature_is_complete_though_other_tasks_are_open(world: World, login: OneFeature) -> None:
+    other = world.add("other", priority=-1)
+    mine = world.add("mine", feature_id=login.feature, priority=9)
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+    assert world.task(mine).status is Status.DONE
+    assert world.task(other).status is Status.PENDING
+
+
+@pytest.mark.usefixtures("login")
+def test_a_feature_without_tasks_is_no_plan_though_there_are_others(world: World) -> None:
+    world.add("other")
+    assert world.run().outcome is Outcome.NO_PLAN
+
+
+def test_a_feature_is_blocked_though_another_task_is_ready(world: World, login: OneFeature) -> None:
+    other = world.add("other")
+    world.add("mine", feature_id=login.feature, blocked_by=(other,))
+    assert world.run().outcome is Outcome.BLOCKED
+    assert world.task(other).status is Status.PENDING
+
+
+def test_a_failed_task_elsewhere_does_not_spoil_the_outcome(
+    world: World, login: OneFeature
+) -> None:
+    world.store.force_failed(world.add("other"), "no")
+    world.add("mine", feature_id=login.feature)
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+
+
+def test_a_failed_task_within_is_told(world: World, login: OneFeature) -> None:
+    world.add("mine", feature_id=login.feature)
+    ended = world.run(says("<task-failed>TASK</task-failed>"))
+    assert (ended.outcome, ended.failed) == (Outcome.COMPLETE_WITH_FAILURES, 1)
+
+
+def test_a_task_is_run_with_all_below_it_and_nothing_else(world: World) -> None:
+    top, other = world.add("top"), world.add("other", priority=-1)
+    part = world.add("part", parent_id=top)
+    world.target = Subtree(top)
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+    assert [world.task(one).status for one in (top, part, other)] == [
+        Status.DONE,
+        Status.DONE,
+        Status.PENDING,
+    ]
+
+
+def test_a_task_that_is_held_back_is_blocked_though_another_is_ready(world: World) -> None:
+    held, other = world.add("held"), world.add("other")
+    world.store.apply(held, [Blocked("needs a key")])
+    world.target = Subtree(held)
+    assert world.run().outcome is Outcome.BLOCKED
+    assert world.task(other).status is Status.PENDING
+
+
+def test_a_task_that_is_done_is_complete_at_once(world: World) -> None:
+    task = world.add("done already")
+    world.store.force_done(task)
+    world.add("other")
+    world.target = Subtree(task)
+    assert world.run().outcome is Outcome.COMPLETE
+
+
+def test_everything_is_asked_for_without_a_target(world: World) -> None:
+    feature = world.store.add_feature("login")
+    world.add("mine", feature_id=feature.id)
+    world.add("other")
+    assert world.run(world.works(text="1"), world.works(text="2")).done == 2
