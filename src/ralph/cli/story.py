@@ -14,6 +14,7 @@ from ralph.core.errors import Missing, NoSuchTask
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, TaskId
 from ralph.core.safe_text import one_line
+from ralph.core.sections import Given
 from ralph.core.spent import Spent
 from ralph.core.task import Task
 from ralph.ports.store import Asked, LogEntry, Run, Session, Store
@@ -131,6 +132,8 @@ def _session(session: Session, screen: Screen, root: str, *, with_task: bool) ->
     ]
     if session.ending and session.ending.detail:
         lines.append(f"  {one_line(session.ending.detail, 200)}")
+    if session.given:
+        lines.append(f"  told     {', '.join(map(_told, session.given))} tokens")
     if session.ending and session.ending.denied:
         lines.append(f"  denied   {denials(Counter(session.ending.denied))}")
     if session.gates:
@@ -145,6 +148,11 @@ def _session(session: Session, screen: Screen, root: str, *, with_task: bool) ->
         gone = "" if os.path.exists(path) else "  (gone)"
         lines.append(screen.dim(f"  log      {screen.path(path)}{gone}"))
     return lines
+
+
+def _told(given: Given) -> str:
+    of = f" of {given.of:,}" if given.is_cut else ""
+    return f"{one_line(given.name, 20)} {given.tokens:,}{of}"
 
 
 def _gate(result: GateResult) -> str:

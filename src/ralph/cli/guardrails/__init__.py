@@ -1,0 +1,1 @@
+"""Lessons that every session is to follow."""

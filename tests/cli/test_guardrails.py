@@ -1,0 +1,96 @@
+"""Lessons, written down and taken back."""
+
+import re
+from pathlib import Path
+
+from tests.cli.conftest import Cli, Keyboard, assert_one_line
+
+
+def file(ralph: Cli) -> Path:
+    return ralph.path / ".ralph" / "guardrails.md"
+
+
+def ids(ralph: Cli) -> list[str]:
+    return [one["id"] for one in ralph.json("guardrails", "list")]
+
+
+def test_an_entry_is_written_down_and_only_its_id_is_printed(ralph: Cli) -> None:
+    said = ralph("guardrails", "add", "use port 0", "--kind", "fix", "--tag", "net,tests").out
+    assert re.fullmatch(r"fix-\d{10}-[0-9a-f]{4}\n", said)
+    (entry,) = [one for one in ralph.json("guardrails", "list") if one["id"] == said.strip()]
+    assert (entry["kind"], entry["text"], entry["tags"]) == ("fix", "use port 0", ["net", "tests"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry["created"])
+    assert f"## Fixes\n\n### {said.strip()}\n> use port 0\n" in file(ralph).read_text()
+
+
+def test_without_a_kind_it_is_how_things_are_done(ralph: Cli) -> None:
+    assert ralph("guardrails", "add", "no mocks").out.startswith("pattern-")
+
+
+def test_a_text_may_come_from_standard_input(ralph: Cli) -> None:
+    entry = ralph.json("guardrails", "add", "--kind", "decision", "-", stdin=b"we use\nSQLite\n")
+    assert (entry["kind"], entry["text"]) == ("decision", "we use\nSQLite")
+
+
+def test_an_empty_text_and_an_unknown_kind_are_refused(ralph: Cli) -> None:
+    assert_one_line(ralph("guardrails", "add", " ", code=64))
+    assert_one_line(ralph("guardrails", "add", "x", "--kind", "fixes", code=64))
+    assert not file(ralph).exists()
+
+
+def test_what_is_there_stays_byte_for_byte(ralph: Cli) -> None:
+    before = b"# Mine\r\n\r\n## Patterns\r\n- caf\xe9\r\n\r\n## Other\r\n"
+    file(ralph).write_bytes(before)
+    name = ralph("guardrails", "add", "no mocks").out.strip()
+    after = file(ralph).read_bytes()
+    assert after != before
+    at = after.index(b"\r\n### ")
+    assert after[:at] + after[after.index(b"\r\n## Other") :] == before
+    ralph("guardrails", "remove", name, "--yes")
+    assert file(ralph).read_bytes() == before
+
+
+def test_without_a_file_there_is_nothing_to_list(ralph: Cli) -> None:
+    assert "no guardrails" in ralph("guardrails", "list").out
+    assert ralph.json("guardrails", "list") == []
+
+
+def test_entries_are_listed_safely(ralph: Cli) -> None:
+    file(ralph).write_text("## Fixes\n\n### fix-1-0001\n> \x1b[31mred\n> and more\n")
+    shown = ralph("guardrails", "list").out
+    assert "fix-1-0001" in shown
+    assert "␛[31mred and more" in shown
+
+
+def test_a_file_that_is_none_is_said(ralph: Cli) -> None:
+    file(ralph).mkdir()
+    assert_one_line(ralph("guardrails", "list", code=65), hint=True)
+    assert_one_line(ralph("guardrails", "add", "x", code=65), hint=True)
+
+
+def test_several_entries_are_removed_or_none(ralph: Cli) -> None:
+    names = [ralph("guardrails", "add", f"lesson {n}").out.strip() for n in range(3)]
+    before = file(ralph).read_bytes()
+    wrong = names[0][:-1] + "!"
+    answer = ralph("guardrails", "remove", names[1], wrong, "--yes", code=66)
+    assert_one_line(answer, hint=True)
+    assert "did you mean" in answer.err
+    assert file(ralph).read_bytes() == before
+    ralph("guardrails", "remove", names[0], names[2], names[0], "--yes")
+    assert [one for one in ids(ralph) if one.startswith("pattern-")] == [names[1]]
+
+
+def test_twins_are_removed_one_by_one_or_both(ralph: Cli) -> None:
+    twins = "## Fixes\n\n### fix-1-0001\n> a\n\n### fix-1-0001\n> b\n"
+    file(ralph).write_text(twins)
+    ralph("guardrails", "remove", "fix-1-0001", "fix-1-0001.2", "--yes")
+    assert ids(ralph) == []
+
+
+def test_removing_asks_first(ralph: Cli) -> None:
+    name = ralph("guardrails", "add", "no mocks").out.strip()
+    assert_one_line(ralph("guardrails", "remove", name, code=64, stdin=b""), hint=True)
+    ralph("guardrails", "remove", name, code=1, stdin=Keyboard(b"n\n"))
+    assert name in ids(ralph)
+    ralph("guardrails", "remove", name, stdin=Keyboard(b"y\n"))
+    assert name not in ids(ralph)
