@@ -54,7 +54,7 @@ LARGE = "word " * 400_000
 
 
 def test_a_brief_of_two_megabytes_arrives(real: Real) -> None:
-    project = real("droid")
+    project = real("droid", context={"brief_tokens": 0})
     project.server.script("x", *work("x"))
     task = fed(project, f"{LARGE} [[scenario:x]]", "task", "add", "large", "-d", "-")
     project.ralph("run")
@@ -63,7 +63,7 @@ def test_a_brief_of_two_megabytes_arrives(real: Real) -> None:
 
 
 def test_a_brief_that_the_agent_would_not_take_is_found_in_its_file(real: Real) -> None:
-    project = real("codex")
+    project = real("codex", context={"brief_tokens": 0})
     project.server.script("default", _measure, _claim)
     task = fed(project, LARGE, "task", "add", "large", "-d", "-")
     project.ralph("run")
@@ -90,7 +90,7 @@ def _found(pattern: str, text: str) -> str:
 
 def test_a_brief_that_the_agent_finds_too_long_is_a_strike(real: Real) -> None:
     """It does not even ask its model."""
-    project = real("claude")
+    project = real("claude", context={"brief_tokens": 0})
     task = fed(project, LARGE, "task", "add", "large", "-d", "-")
     project.ralph("run", "--once", code=4)
     assert project.endings(task) == ["prompt_too_long"]

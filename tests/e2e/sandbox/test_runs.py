@@ -64,6 +64,34 @@ def test_ralph_itself_works_inside_over_the_door(walled: Project) -> None:
     assert any(one["event"] == "task_done" for one in events)
 
 
+@pytest.mark.parametrize("before", ["", "## Fixes\n\n- use port 0\n"])
+def test_a_session_writes_lessons_down_and_leaves_what_it_learned(
+    walled: Project, before: str
+) -> None:
+    script = (
+        "set -e; ralph guardrails add 'no mocks'; ralph guardrails list;"
+        " ralph task brief $RALPH_TASK_ID > brief.txt; ralph memory list;"
+        " mkdir -p .ralph/skills/x; printf -- '---\\ndescription: made here\\n---\\n'"
+        " > .ralph/skills/x/SKILL.md; echo '<knowledge>the pool is small</knowledge>'; "
+    )
+    walled.agent(script + CLAIM)
+    if before:
+        walled.write(".ralph/guardrails.md", before)
+        walled.git("add", "-A")
+        walled.git("commit", "-q", "-m", "what is known")
+    walled.add("a task", "--no-change")
+    second = walled.add("tune the pool", "--no-change")
+    events = walled.events(PATH=path())
+    assert events[-1]["outcome"] == "complete"
+    assert warnings(events) == ""
+    file = (walled.path / ".ralph/guardrails.md").read_text()
+    assert file.count("> no mocks") == 2
+    assert file.startswith(before)
+    shown = walled.ralph("task", "brief", second)
+    for words in ("Pattern: no mocks", "the pool is small", "**x**: made here"):
+        assert words in shown
+
+
 def test_the_database_and_the_settings_stay_as_they_are(walled: Project) -> None:
     script = (
         "rm -f .ralph/progress.db*; echo x > .ralph/progress.db; echo x > .ralph/runs/x;"
