@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ralph.core.circles import a_circle
 from ralph.core.errors import CycleRefused, NoSuchTask, UnusableData
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
@@ -123,7 +124,7 @@ def _refuse_circles(found: Sequence[Numbered], made: Sequence[Draft]) -> None:
         for blocker in draft.blocked_by:
             if (before := index.get(blocker)) is not None:
                 after[2 * before + 1].append(2 * i)
-    circle = _circle(after)
+    circle = a_circle(after)
     if circle:
         members = list(dict.fromkeys(moment // 2 for moment in circle))
         names = ", ".join(f"{made[i].id} (line {found[i].number})" for i in members[:10])
@@ -131,27 +132,3 @@ def _refuse_circles(found: Sequence[Numbered], made: Sequence[Draft]) -> None:
         raise CycleRefused(
             f"line {found[members[0]].number}: these would wait for each other: {names}{more}"
         )
-
-
-def _circle(after: Sequence[Sequence[int]]) -> list[int]:
-    """The moments of one circle, or none. Without recursion: chains may be long."""
-    unseen, open_, closed = 0, 1, 2
-    state = bytearray(len(after))
-    for root in range(len(after)):
-        if state[root] != unseen:
-            continue
-        state[root] = open_
-        path = [root]
-        ways = [iter(after[root])]
-        while path:
-            following = next(ways[-1], None)
-            if following is None:
-                state[path.pop()] = closed
-                ways.pop()
-            elif state[following] == open_:
-                return path[path.index(following) :]
-            elif state[following] == unseen:
-                state[following] = open_
-                path.append(following)
-                ways.append(iter(after[following]))
-    return []

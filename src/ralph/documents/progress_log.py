@@ -1,0 +1,81 @@
+"""`.ralph/progress.md`: what was done, story by story. Ralph and agents only ever add to it."""
+
+from typing import Final
+
+import msgspec
+
+from ralph.core.safe_text import block, one_line
+from ralph.documents.run_summary import listed
+
+PATH: Final = ".ralph/progress.md"
+
+
+def fresh(date: str) -> str:
+    """A log that nobody has written into."""
+    return f"# Progress Log\nStarted: {date}\n\n## Codebase Patterns\n\n---\n\n"
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """A command that said something about the work."""
+
+    command: str
+    passed: bool
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """An accepted attempt."""
+
+    time: str
+    story: str
+    """Its id and title."""
+    run: str
+    iteration: int
+    log: str
+    summary: str
+    commit: str = ""
+    """With its subject; empty where nothing was committed."""
+    uncommitted: tuple[str, ...] = ()
+    """What is left in the tree after it."""
+    checked: tuple[Checked, ...] = ()
+    files: tuple[str, ...] = ()
+    done: str = ""
+    """What the session says that it did."""
+    learned: tuple[str, ...] = ()
+
+
+def entry(progress: Progress) -> str:
+    """What is added to the log."""
+    p = progress
+    checks = [
+        f"  - Command: {one_line(one.command)} -> {'PASS' if one.passed else 'FAIL'}"
+        for one in p.checked
+    ]
+    status = ["- Post-commit status: clean"]
+    if p.uncommitted:
+        status = ["- Post-commit status:", *listed(p.uncommitted, "  ")]
+    return "\n".join(
+        [
+            f"## {p.time} - {one_line(p.story)}",
+            f"Run: {p.run} (iteration {p.iteration})",
+            f"Run log: {one_line(p.log)}",
+            f"Run summary: {one_line(p.summary)}",
+            f"- Commit: {one_line(p.commit) or 'none'}",
+            *status,
+            "- Verification:",
+            *(checks or ["  - none"]),
+            "- Files changed:",
+            *listed(p.files, "  "),
+            "- What was done:",
+            *_quoted(p.done or "not said"),
+            "- **Learnings for future iterations:**",
+            *listed(p.learned, "  "),
+            "---",
+            "",
+            "",
+        ]
+    )
+
+
+def _quoted(text: str) -> list[str]:
+    """An agent's words, kept below their item: headings in them must not become the log's."""
+    return [f"  {line}".rstrip() for line in block(text).strip().splitlines()]

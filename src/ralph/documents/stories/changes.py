@@ -1,0 +1,93 @@
+"""What a person has changed: the document as it is now, beside what Ralph last wrote into it and
+what the store knows. A box counts where somebody moved it; otherwise the store is right."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ralph.documents.stories.marks import newly_cleared, newly_ticked
+from ralph.documents.stories.prd import Prd, Story
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """A story as the store has it."""
+
+    title: str
+    body: str
+    place: int
+    """Its number in the document, from 1: the order in which stories are built."""
+    needs: frozenset[str] = frozenset()
+    is_done: bool = False
+    is_archived: bool = False
+
+
+class Cleared(msgspec.Struct, frozen=True, kw_only=True):
+    """A story that was done, and is not to a person's mind."""
+
+    id: str
+    criteria: tuple[str, ...] = ()
+    """Which of its criteria do not hold; none where the whole story was cleared."""
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """What the store has to follow, in the order of the document."""
+
+    added: tuple[Story, ...] = ()
+    removed: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    """They had been removed, and stand there again."""
+    edited: tuple[Story, ...] = ()
+    """Title or body is another."""
+    moved: tuple[str, ...] = ()
+    rewired: tuple[Story, ...] = ()
+    """They depend on others than before."""
+    ticked: tuple[str, ...] = ()
+    cleared: tuple[Cleared, ...] = ()
+    places: dict[str, int] = {}
+    """The number of every story in the document."""
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Changes(places=self.places)
+
+
+def compare(now: Prd, last: Prd | None, known: Mapping[str, Known]) -> Changes:
+    """What to do to the store so that it follows the document."""
+    places = {story.id: place for place, story in enumerate(now.stories, 1)}
+    there = [(story, known[story.id]) for story in now.stories if story.id in known]
+    before = last.by_id() if last is not None else {}
+    wishes = [(story, then, _wish(story, before.get(story.id), then)) for story, then in there]
+    return Changes(
+        added=tuple(story for story in now.stories if story.id not in known),
+        removed=tuple(n for n, k in known.items() if n not in places and not k.is_archived),
+        back=tuple(story.id for story, then in there if then.is_archived),
+        edited=tuple(s for s, then in there if (s.title, s.body) != (then.title, then.body)),
+        moved=tuple(story.id for story, then in there if places[story.id] != then.place),
+        rewired=tuple(story for story, then in there if {*story.needs} != then.needs),
+        ticked=tuple(s.id for s, then, wish in wishes if wish is True and not then.is_done),
+        cleared=tuple(
+            _cleared(story, before.get(story.id))
+            for story, then, wish in wishes
+            if wish is False and then.is_done
+        ),
+        places=places,
+    )
+
+
+def _wish(now: Story, before: Story | None, then: Known) -> bool | None:
+    """Done, open, or nothing said."""
+    if before is None:
+        # Nobody can tell who moved the box of a story that the store knows and the last version
+        # does not have, unless it was away: then whoever brought it back did.
+        return now.is_ticked if then.is_archived else None
+    if now.is_ticked != before.is_ticked:
+        return now.is_ticked
+    if now.is_ticked:
+        return False if newly_cleared(before, now) else None
+    return True if now.has_all_criteria and newly_ticked(before, now) else None
+
+
+def _cleared(now: Story, before: Story | None) -> Cleared:
+    whole = before is None or not now.is_ticked
+    criteria = () if whole or before is None else newly_cleared(before, now)
+    return Cleared(id=now.id, criteria=tuple(one.text for one in criteria))
