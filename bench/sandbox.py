@@ -47,7 +47,7 @@ def _walls() -> Iterator[dict[str, Callable[[], object]]]:
     from ralph.adapters.executor.processes import Processes
     from ralph.config.load import load
     from ralph.ports.executor import Command
-    from ralph.walls import Ground, a_sandbox, our_git, wall_of
+    from ralph.wiring.walls import Ground, a_sandbox, our_git, wall_of
 
     root = Path(tempfile.mkdtemp(prefix="ralph-bench-"))
     executor = Processes(SystemClock())

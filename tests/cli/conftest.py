@@ -13,7 +13,7 @@ import pytest
 
 from ralph.__main__ import main
 from ralph.ports.store import Store
-from ralph.wiring import find_project, open_store
+from ralph.wiring.project import find_project, open_store
 
 
 class Answer(NamedTuple):

@@ -35,7 +35,7 @@ def run(args: Namespace) -> int:
     from ralph.cli.agents_seen import all_agents, see
     from ralph.cli.opening import the_project_if_any, warn
     from ralph.core.errors import Unavailable
-    from ralph.wiring import a_probe
+    from ralph.wiring.probe import a_probe
 
     project = the_project_if_any({"sandbox.mode": "off" if args.no_sandbox else None})
     records = Records(os.environ)

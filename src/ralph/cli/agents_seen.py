@@ -9,7 +9,8 @@ import msgspec
 from ralph.core.capability import Capability, version_of
 from ralph.core.errors import RalphError, Unavailable
 from ralph.ports.agent import Account, Agent
-from ralph.wiring import Project, known_agents, session_variables
+from ralph.wiring.agents import known_agents, session_variables
+from ralph.wiring.project import Project
 
 if TYPE_CHECKING:
     from ralph.ports.executor import Executor

@@ -12,7 +12,7 @@ from ralph.core.errors import RalphError
 if TYPE_CHECKING:
     from ralph.ports.agent import Agent
     from ralph.ports.store import Stale, Store
-    from ralph.wiring import Project
+    from ralph.wiring.project import Project
 
 LITTLE_SPACE: Final = 1 << 30
 NO_SPACE: Final = 100 << 20
@@ -30,7 +30,7 @@ class Check(msgspec.Struct, frozen=True):
 
 def all_checks() -> Iterator[Check]:
     """From the ground up; what needs a project comes last."""
-    from ralph.wiring import find_project
+    from ralph.wiring.project import find_project
 
     yield from _programs()
     try:
@@ -117,7 +117,7 @@ def _agents(project: "Project") -> Iterator[Check]:
     """An agent that somebody else wrote may be broken in any way: that is what is asked here."""
     from importlib.metadata import entry_points
 
-    from ralph.wiring import find_agent
+    from ralph.wiring.agents import find_agent
 
     names = sorted({point.name for point in entry_points(group="ralph.agents")})
     if names:
@@ -142,7 +142,7 @@ def _agents(project: "Project") -> Iterator[Check]:
 
 
 def _fallback(project: "Project") -> Iterator[Check]:
-    from ralph.wiring import is_installed, make_agent
+    from ralph.wiring.agents import is_installed, make_agent
 
     for name in project.loaded.config.agent.fallback:
         try:
@@ -204,8 +204,7 @@ def _repository(root: str) -> Check:
 def _wall(project: "Project") -> Iterator[Check]:
     """Not whether it is there: whether anything gets through it."""
     from ralph.adapters.sandbox.trial import try_wall
-    from ralph.walls import an_enclosure
-    from ralph.wiring import ground_of
+    from ralph.wiring.walls import an_enclosure, ground_of
 
     if os.environ.get("RALPH_SOCKET"):
         yield Check("ok", "this is a session: whatever wall there is stands around it")
@@ -249,7 +248,7 @@ def _space(root: str) -> Check:
 
 
 def _database(project: "Project") -> Iterator[Check]:
-    from ralph.wiring import open_store
+    from ralph.wiring.project import open_store
 
     if not os.path.exists(project.database) and not os.environ.get("RALPH_SOCKET"):
         yield Check("warning", f"there is no database {project.database}", "ralph init makes one")

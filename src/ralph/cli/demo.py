@@ -52,7 +52,7 @@ def _folder(wanted: str | None) -> str:
 def _build(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
     from ralph.engine.loop import run as run_loop
-    from ralph.wiring import assemble
+    from ralph.wiring.run import assemble
     from ralph.workflows.demo import the_tasks
 
     project = the_project()

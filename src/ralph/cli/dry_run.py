@@ -11,7 +11,9 @@ from ralph.core.task import Task
 from ralph.engine.choosing import called, earlier, foresee
 from ralph.ports.agent import Traits
 from ralph.ports.store import Filter, Store
-from ralph.wiring import Project, find_agent, find_target, honest_gates, preferences
+from ralph.wiring.agents import find_agent
+from ralph.wiring.project import Project
+from ralph.wiring.settings import find_target, honest_gates, preferences
 
 SHOWN = 20
 NO_MODEL = "the agent's own choice"
@@ -58,7 +60,7 @@ def _sandbox(project: Project, traits: Traits) -> str:
     """The wall that would stand; an error if there is none, as a run would end with it."""
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.executor.processes import Processes
-    from ralph.walls import a_sandbox
+    from ralph.wiring.walls import a_sandbox
 
     if traits.says_sandbox_off or project.loaded.config.sandbox.mode == "off":
         return "off"

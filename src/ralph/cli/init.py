@@ -90,7 +90,7 @@ def _ignored() -> tuple[str, bool]:
 
 def _database() -> tuple[str, bool]:
     from ralph.cli.opening import the_project
-    from ralph.wiring import open_store
+    from ralph.wiring.project import open_store
 
     project = the_project()
     shown = os.path.relpath(project.database)

@@ -12,7 +12,7 @@ from ralph.cli.parser import add_json, at_least
 if TYPE_CHECKING:
     from ralph.cli.story import Story
     from ralph.ports.store import Store
-    from ralph.wiring import Project
+    from ralph.wiring.project import Project
 
 EXAMPLES = """
 ralph logs

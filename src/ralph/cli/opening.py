@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from ralph.core.safe_text import one_line
 from ralph.ports.store import Store
-from ralph.wiring import Project, find_project, find_project_if_any, open_store
+from ralph.wiring.project import Project, find_project, find_project_if_any, open_store
 
 
 def the_project(flags: Mapping[str, object] | None = None) -> Project:

@@ -57,7 +57,7 @@ def run(args: Namespace) -> int:
 
         return show(project, args)
     from ralph.engine.loop import run as run_loop
-    from ralph.wiring import assemble
+    from ralph.wiring.run import assemble
 
     with assemble(project, args.target, sys.stdout, json=args.json, color=color) as kit:
         return run_loop(kit).exit_code

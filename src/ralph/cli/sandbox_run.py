@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ralph.ports.executor import Command
-    from ralph.walls import Enclosure
+    from ralph.wiring.walls import Enclosure
 
 EXAMPLES = """
 ralph sandbox run -- make test
@@ -31,8 +31,8 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project
     from ralph.ports.executor import Command
-    from ralph.walls import an_enclosure
-    from ralph.wiring import ground_of, make_agent
+    from ralph.wiring.agents import make_agent
+    from ralph.wiring.walls import an_enclosure, ground_of
 
     project = the_project(door_flags(args))
     traits = make_agent(project, args.agent).traits if args.agent is not None else None

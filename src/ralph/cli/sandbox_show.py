@@ -25,8 +25,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project
     from ralph.cli.screen import Screen
-    from ralph.walls import described
-    from ralph.wiring import ground_of
+    from ralph.wiring.walls import described, ground_of
 
     project = the_project(door_flags(args))
     seen = described(ground_of(project))

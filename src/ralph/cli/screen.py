@@ -8,7 +8,7 @@ from typing import TextIO
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.ui.tables import COLORS
-from ralph.wiring import Project
+from ralph.wiring.project import Project
 
 
 class Screen:

@@ -10,7 +10,7 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.private import PrivateCheckout
 from ralph.config.load import load
 from ralph.ports.executor import Captured, Command
-from ralph.walls import Ground, a_sandbox, our_git, wall_of
+from ralph.wiring.walls import Ground, a_sandbox, our_git, wall_of
 from tests.e2e.conftest import DONE, Project
 
 COMMIT = "git add -A && git commit -q -m 'by the agent'"

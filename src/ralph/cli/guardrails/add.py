@@ -37,7 +37,7 @@ def run(args: Namespace) -> int:
     from ralph.core.errors import UsageError
     from ralph.core.shelf import Guardrail, GuardrailKind
     from ralph.documents import guardrails
-    from ralph.wiring import open_lessons
+    from ralph.wiring.project import open_lessons
 
     text = described(args.text).strip()
     if not text:

@@ -20,7 +20,7 @@ def run(args: Namespace) -> int:
     from ralph.core.errors import UnusableData
     from ralph.documents import guardrails
     from ralph.ui.tables import table
-    from ralph.wiring import open_library
+    from ralph.wiring.project import open_library
 
     project = the_project()
     page = open_library(project).read(guardrails.PATH)

@@ -19,7 +19,7 @@ def run(args: Namespace) -> int:
     from ralph.cli.confirm import make_sure
     from ralph.cli.opening import the_project
     from ralph.documents import guardrails
-    from ralph.wiring import open_library
+    from ralph.wiring.project import open_library
 
     library = open_library(the_project())
     names = list(dict.fromkeys(args.ids))

@@ -24,7 +24,8 @@ def run(args: Namespace) -> int:
     from ralph.core.target import Everything
     from ralph.engine.material import gather, tell
     from ralph.engine.reading import Reader
-    from ralph.wiring import honest_gates, open_library, telling
+    from ralph.wiring.project import open_library
+    from ralph.wiring.settings import honest_gates, telling
 
     project = the_project()
     how = telling(project)

@@ -19,7 +19,7 @@ def run(args: Namespace) -> int:
     from ralph.core.errors import RalphError
     from ralph.core.safe_text import one_line
     from ralph.ports.store import Filter
-    from ralph.wiring import find_project, open_store
+    from ralph.wiring.project import find_project, open_store
 
     try:
         store = open_store(find_project())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ralph.documents.task_lines import Numbered
     from ralph.documents.task_names import Names
     from ralph.ports.store import Store
-    from ralph.wiring import Project
+    from ralph.wiring.project import Project
 
 EXAMPLES = """
 ralph task import tasks.jsonl

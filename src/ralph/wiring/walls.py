@@ -1,7 +1,7 @@
 """Where the parts of a wall meet: a project's settings, what is on disk, and a sandbox."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 
@@ -14,16 +14,17 @@ from ralph.adapters.sandbox.bubblewrap import Bubblewrap
 from ralph.adapters.sandbox.choosing import choose
 from ralph.adapters.sandbox.describing import Described, describe
 from ralph.adapters.sandbox.needed import needed
-from ralph.adapters.sandbox.wall import CheckoutWall, Inside
+from ralph.adapters.sandbox.wall import CheckoutWall, Inside, NoWall
 from ralph.adapters.workspace.layout import layout, top_of
 from ralph.config.load import Loaded
 from ralph.core.doors import Rule, all_rules, check_rules
 from ralph.core.environment import inherited
 from ralph.core.errors import BadConfig, Missing, RalphError, Unavailable
 from ralph.core.fence import Access, Fence, Network, Place, Site, Wishes, build
-from ralph.ports.agent import Traits
+from ralph.ports.agent import Agent, Traits
 from ralph.ports.executor import Captures
-from ralph.ports.sandbox import Sandbox
+from ralph.ports.sandbox import Sandbox, Wall
+from ralph.wiring.project import Project
 
 
 def wishes(loaded: Loaded) -> Wishes:
@@ -198,3 +199,25 @@ def our_git(executor: Captures, wall: CheckoutWall, state: str) -> Captures:
     if isinstance(sandbox, Bubblewrap):
         sandbox = sandbox.for_ourselves()
     return Inside(executor, sandbox, wall.own_fence.with_places(*places))
+
+
+def ground_of(project: Project, *doors: str) -> Ground:
+    """Where the wall around a project stands."""
+    return Ground(loaded=project.loaded, database=project.database, environ=os.environ, doors=doors)
+
+
+def walls_for(
+    project: Project, agents: Sequence[Agent], executor: Processes
+) -> Callable[[ExitStack, str], tuple[Wall, Captures]]:
+    """How to put a wall around the checkout, and Ralph's own git behind it. Found out before
+    anything is touched: where there is no sandbox, there is no run."""
+    mode = project.loaded.config.sandbox.mode
+    if mode == "off" or all(agent.traits.says_sandbox_off for agent in agents):
+        return lambda *_: (NoWall(), executor)
+    sandbox, weaker = a_sandbox(project.loaded, executor)
+
+    def build(stack: ExitStack, door: str) -> tuple[Wall, Captures]:
+        wall = stack.enter_context(wall_of(ground_of(project, door), sandbox, weaker))
+        return wall, our_git(executor, wall, project.state)
+
+    return build

@@ -1,0 +1,101 @@
+"""Which agent does the work, and who could step in."""
+
+import os
+from typing import TYPE_CHECKING
+
+from ralph.wiring.project import Project
+
+if TYPE_CHECKING:
+    # Commands that only touch tasks must not pay for agents.
+    from importlib.metadata import EntryPoint
+
+    from ralph.ports.agent import Agent
+
+WELL_KNOWN = ("codex", "claude", "droid")
+"""Without a choice, the first of these that is installed does the work."""
+
+
+def known_agents() -> "dict[str, EntryPoint]":
+    """Every agent that is a part of Ralph or is installed beside it, by name."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group="ralph.agents")}
+
+
+def find_agents(project: Project) -> "tuple[tuple[Agent, ...], tuple[str, ...]]":
+    """The agent that does the work and those that step in while it is out of quota; a line about
+    each that cannot, since it is not installed."""
+    from ralph.core.errors import Unavailable
+
+    first = find_agent(project)
+    if not is_installed(first):
+        traits = first.traits
+        raise Unavailable(f"{traits.program} is not installed", hint=traits.install_hint)
+    named = (make_agent(project, name) for name in project.loaded.config.agent.fallback)
+    others = {one.traits.name: one for one in named if one.traits.name != first.traits.name}
+    there = tuple(one for one in others.values() if is_installed(one))
+    absent = tuple(
+        f"{name} cannot step in, since it is not installed: {one.traits.install_hint}"
+        for name, one in others.items()
+        if one not in there
+    )
+    return (first, *there), absent
+
+
+def find_agent(project: Project) -> "Agent":
+    """The agent that does the work: by name, or the first of the well-known ones installed."""
+    from ralph.core.errors import Unavailable
+
+    config = project.loaded.config.agent
+    if config.name != "auto":
+        return make_agent(project, config.name)
+    if config.command:
+        return make_agent(project, "command")
+    for name in WELL_KNOWN:
+        agent = make_agent(project, name)
+        if is_installed(agent):
+            return agent
+    raise Unavailable(
+        f"no agent is installed; looked for {', '.join(WELL_KNOWN)}",
+        hint="`ralph agents list` says how to get one;"
+        ' or set [agent] command = "my-agent {prompt}" in .ralph.toml',
+    )
+
+
+def make_agent(project: Project, name: str) -> "Agent":
+    """One agent. A person's own command line for it, in `agents.sh`, wins over what we know."""
+    from ralph.config.sources import nearest
+    from ralph.core.errors import Unavailable
+    from ralph.ports.agent import Agent, Setup
+
+    loaded, known = project.loaded, known_agents()
+    own = loaded.own_command(name)
+    if not own and name not in known:
+        raise Unavailable(
+            f"there is no agent {name!r}{nearest(name, list(known))};"
+            f" known agents: {', '.join(sorted(known))}",
+            hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD="my-agent {prompt}"',
+        )
+    config = loaded.config.agent
+    setup = Setup(
+        name=name if own else "",
+        command=own or config.command,
+        interactive=loaded.own_command(f"{name}_interactive") or config.interactive,
+        directory=project.root,
+    )
+    agent: Agent = known["command" if own else name].load()(setup)
+    return agent
+
+
+def is_installed(agent: "Agent") -> bool:
+    """Can its program be found? One without a name of its own is found out when it is started."""
+    from shutil import which
+
+    return not agent.traits.program or which(agent.traits.program) is not None
+
+
+def session_variables(project: Project, agent: "Agent") -> dict[str, str]:
+    """What a session of an agent inherits of this environment."""
+    from ralph.core.environment import inherited
+
+    return inherited(os.environ, project.loaded.config.agent.pass_env, agent.traits.keys)[0]

@@ -1,0 +1,85 @@
+"""The project around us, its store and its files."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ralph.config.load import Loaded, load, load_anywhere
+from ralph.core.errors import Missing
+from ralph.ports.store import Store
+
+if TYPE_CHECKING:
+    from ralph.ports.library import Lessons, Library
+
+
+class Project(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder with a `.ralph.toml`, and what it says."""
+
+    root: str
+    loaded: Loaded
+
+    @property
+    def state(self) -> str:
+        """Where Ralph keeps what it knows."""
+        return os.path.join(self.root, ".ralph")
+
+    @property
+    def runs_dir(self) -> str:
+        """Where logs, briefs and streams go."""
+        return os.path.join(self.state, "runs")
+
+    @property
+    def database(self) -> str:
+        """`RALPH_DB` lets several checkouts share a store."""
+        return os.environ.get("RALPH_DB") or os.path.join(self.state, "progress.db")
+
+
+def find_project(flags: Mapping[str, object] | None = None) -> Project:
+    """The project around the current directory."""
+    loaded = load(_here(), os.environ, flags or {})
+    return Project(root=loaded.root, loaded=loaded)
+
+
+def find_project_if_any(flags: Mapping[str, object] | None = None) -> Project:
+    """The same for what belongs to the machine: without a project, the environment's settings."""
+    loaded = load_anywhere(_here(), os.environ, flags or {})
+    return Project(root=loaded.root, loaded=loaded)
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        raise Missing("the current directory is gone", hint="cd to one that exists") from error
+
+
+def open_store(project: Project) -> Store:
+    """The store; inside a session the running loop answers for it."""
+    if os.environ.get("RALPH_SOCKET"):
+        from ralph.adapters.store.remote import RemoteStore
+
+        return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.store.sqlite import SqliteStore
+
+    return SqliteStore.open(project.database, SystemClock())
+
+
+def open_library(project: Project) -> "Library":
+    """The project's own files."""
+    from ralph.adapters.library.folder import FolderLibrary
+
+    return FolderLibrary(project.root)
+
+
+def open_lessons(project: Project) -> "Lessons":
+    """Where guardrails are written down; inside a session the running loop does it."""
+    if os.environ.get("RALPH_SOCKET"):
+        from ralph.adapters.store.remote import RemoteStore
+
+        return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
+    from ralph.adapters.library.lessons import FileLessons
+
+    return FileLessons(open_library(project))

@@ -1,0 +1,70 @@
+"""Everything that a run needs, put together."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TextIO
+
+from ralph.adapters.agents.homes import SessionHomes
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.executor.identity import is_alive
+from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.signals import Signals
+from ralph.adapters.library.folder import FolderLibrary
+from ralph.adapters.library.lessons import FileLessons
+from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.lock import CheckoutLock
+from ralph.documents.project_files import IGNORED
+from ralph.engine.kit import Kit
+from ralph.inside.door import SocketDoor
+from ralph.wiring.agents import find_agents
+from ralph.wiring.project import Project, open_library, open_store
+from ralph.wiring.screen import screen_of
+from ralph.wiring.settings import find_target, settings_of
+from ralph.wiring.walls import walls_for
+
+DOOR_PATIENCE_S = 2.0
+"""How long the loop waits, on behalf of a session, for others who write the same file."""
+
+
+@contextmanager
+def assemble(
+    project: Project, target: str | None, stdout: TextIO, *, json: bool, color: str
+) -> Iterator[Kit]:
+    """All of it; taken apart again at the end."""
+    clock = SystemClock()
+    with ExitStack() as stack:
+        executor = Processes(clock)
+        stack.callback(executor.close)
+        git_dir = InPlace(executor, project.root).git_dir
+        agents, absent = find_agents(project)
+        build = walls_for(project, agents, executor)
+        store = open_store(project)
+        stack.callback(store.close)
+        settings = settings_of(project, find_target(store, target), clock, agents, absent)
+        stack.enter_context(CheckoutLock(git_dir, settings.run_id))
+        signals = stack.enter_context(Signals(executor))
+        lessons = FileLessons(FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S))
+        door = SocketDoor(store, executor, lessons)
+        stack.callback(door.close)
+        wall, git = build(stack, door.directory)
+        workspace = InPlace(git, project.root)
+        workspace.hide(IGNORED)
+        sink = screen_of(project, store, settings.target, stdout, clock, json=json, color=color)
+        stack.callback(sink.close)
+        signals.last_deed = sink.close
+        yield Kit(
+            settings=settings,
+            store=store,
+            agents=agents,
+            workspace=workspace,
+            executor=executor,
+            clock=clock,
+            sink=sink,
+            door=door,
+            homes=SessionHomes(os.path.join(project.state, ".tmp"), os.environ),
+            wall=wall,
+            library=open_library(project),
+            interrupted=lambda: signals.interrupted,
+            is_alive=is_alive,
+        )

@@ -1,0 +1,146 @@
+"""What the loop needs to know of the configuration, as its own values."""
+
+import os
+from typing import TYPE_CHECKING
+
+from ralph.ports.store import Store
+from ralph.wiring.project import Project
+
+if TYPE_CHECKING:
+    from ralph.core.brief import Telling
+    from ralph.core.gates import Gate
+    from ralph.core.models import Preferences
+    from ralph.core.prices import Price
+    from ralph.core.target import Target
+    from ralph.engine.kit import Settings
+    from ralph.ports.agent import Agent
+    from ralph.ports.clock import Clock
+
+
+def find_target(store: Store, name: str | None) -> "Target":
+    """A feature's name, a task's id or alias, or nothing for everything."""
+    from ralph.core.target import Everything, OneFeature, Subtree
+
+    if name is None:
+        return Everything()
+    feature = store.feature(name)
+    if feature is not None:
+        return OneFeature(feature.id, feature.name)
+    return Subtree(store.find(name).id)
+
+
+def settings_of(
+    project: Project,
+    target: "Target",
+    clock: "Clock",
+    agents: "tuple[Agent, ...]",
+    absent: tuple[str, ...],
+) -> "Settings":
+    """For one run."""
+    from secrets import token_hex
+    from time import localtime, strftime
+
+    from ralph.adapters.executor.identity import this_process
+    from ralph.core.duration import seconds
+    from ralph.core.ids import RunId, worker_id
+    from ralph.core.limits import Limits
+    from ralph.core.order import Schedule
+    from ralph.engine.kit import Settings
+    from ralph.ports.executor import Timeouts
+    from ralph.wiring.walls import session_environment
+
+    config = project.loaded.config
+    keys = [key for agent in agents for key in agent.traits.keys]
+    env, dropped = session_environment(project.loaded, os.environ, keys)
+    tag = strftime("%Y%m%d-%H%M%S", localtime(clock.now()))
+    by_path = config.execution.schedule == "critical-path"
+    return Settings(
+        run_id=RunId(f"{tag}-{os.getpid()}"),
+        worker=worker_id(token_hex(4)),
+        owner=this_process(),
+        runs_dir=project.runs_dir,
+        env=env,
+        dropped=dropped,
+        absent=absent,
+        target=target,
+        schedule=Schedule.CRITICAL_PATH if by_path else Schedule.PRIORITY,
+        gates=honest_gates(project),
+        gate_timeout_s=seconds(config.timeouts.gate),
+        timeouts=Timeouts(
+            hard_s=seconds(config.timeouts.session),
+            idle_s=seconds(config.timeouts.idle),
+            after_result_s=seconds(config.timeouts.after_result),
+        ),
+        limits=Limits(
+            iterations=config.execution.limit,
+            run_s=seconds(config.timeouts.run),
+            failures=config.breaker.failures,
+            stagnation=config.breaker.stagnation,
+        ),
+        commit=config.git.commit,
+        fail_fast=config.execution.fail_fast,
+        as_root=os.geteuid() == 0,
+        budget_hard=config.budget.hard,
+        session_usd=config.budget.session_usd,
+        max_turns=config.agent.max_turns,
+        max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
+        models=preferences(project),
+        prices=_prices(project),
+        telling=telling(project),
+    )
+
+
+def telling(project: Project) -> "Telling":
+    """How much sessions are told."""
+    from ralph.core.brief import Telling
+
+    config = project.loaded.config
+    return Telling(
+        room=config.context.brief_tokens,
+        memory=config.memory.enabled,
+        memory_room=config.memory.budget_tokens,
+        learn=config.execution.learn,
+        specs=config.specs.dirs,
+    )
+
+
+def preferences(project: Project) -> "Preferences":
+    """What is said about models."""
+    from ralph.core.models import Preferences, Strategy
+
+    models = project.loaded.config.models
+    return Preferences(strategy=Strategy(models.strategy), model=models.model, tiers=models.tiers)
+
+
+def _prices(project: Project) -> "dict[str, Price]":
+    from ralph.core.prices import Price
+
+    prices = project.loaded.config.prices
+    return {
+        model: Price(input=price.input, cached=price.cached, output=price.output)
+        for model, price in prices.items()
+    }
+
+
+def _flag(project: Project, key: str, value: int) -> int | None:
+    """The value if it was given on the command line; else each task has its own."""
+    return value if project.loaded.source(key).kind == "flag" else None
+
+
+def honest_gates(project: Project) -> "tuple[Gate, ...]":
+    """The gates in order; one that cannot fail proves nothing and is refused."""
+    from ralph.core.errors import BadConfig
+    from ralph.core.gates import Gate
+    from ralph.documents.gate_commands import cannot_fail
+
+    gates = []
+    for name, command in project.loaded.config.gates.commands.items():
+        if not command.strip():
+            continue
+        if why := cannot_fail(command):
+            raise BadConfig(
+                f"{project.loaded.source(f'gates.{name}')}: gate {name} {why}",
+                hint="let its exit code say whether the work is good",
+            )
+        gates.append(Gate(name=name, command=command))
+    return tuple(gates)
