@@ -32,7 +32,11 @@ def complete(cli: Cli, tmp_path: Path, *words: str) -> list[str]:
     script.write_text(cli("completion", "bash").out)
     ids = tmp_path / "bin" / "ralph"
     ids.parent.mkdir(exist_ok=True)
-    ids.write_text('#!/bin/sh\n[ "$1 $2" = "task ids" ] && printf "t-abc123\\tone\\n"\n')
+    ids.write_text(
+        '#!/bin/sh\n[ "$1 $2 $3" = "task ids --of" ] || exit 1\n'
+        '[ "$4" = features ] || printf "t-abc123\\tone\\n"\n'
+        '[ "$4" = tasks ] || printf "login\\tready\\n"\n'
+    )
     ids.chmod(0o755)
     quoted = " ".join(f"'{word}'" for word in ("ralph", *words))
     program = f"""
@@ -52,6 +56,10 @@ def test_bash_offers_what_may_follow(bare: Cli, tmp_path: Path) -> None:
     assert complete(bare, tmp_path, "task", "add", "--pri") == ["--priority"]
     assert complete(bare, tmp_path, "task", "show", "t-") == ["t-abc123"]
     assert complete(bare, tmp_path, "task", "add", "x", "--parent", "") == ["t-abc123"]
+    assert complete(bare, tmp_path, "feature", "plan", "") == ["login"]
+    assert complete(bare, tmp_path, "task", "add", "x", "--feature", "lo") == ["login"]
+    assert complete(bare, tmp_path, "run", "") == ["t-abc123", "login"]
+    assert complete(bare, tmp_path, "undo", "") == ["t-abc123"]
     assert complete(bare, tmp_path, "task", "list", "--status", "d") == ["done"]
     assert complete(bare, tmp_path, "completion", "f") == ["fish"]
     assert complete(bare, tmp_path, "task", "add", "-d", "x") == []

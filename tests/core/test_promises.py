@@ -65,7 +65,16 @@ SETTLEMENTS: st.SearchStrategy[Transition] = st.sampled_from(
 
 
 def timeless(task: Task) -> Task:
-    return replace(task, created_at="", updated_at="")
+    # Each store makes names for features of its own.
+    return replace(task, created_at="", updated_at="", feature_id=None)
+
+
+def _in_a_feature(store: Store, draft: Draft) -> Draft:
+    """Every third task is in one, every third in another, as far as its parent is in none."""
+    assert draft.id is not None
+    name = {0: "a", 1: "b"}.get(int(draft.id[-1]) % 3)
+    feature = store.feature(name) if name is not None else None
+    return replace(draft, feature_id=feature.id if feature is not None else None)
 
 
 SHAPES = st.lists(
@@ -117,6 +126,7 @@ class Promises(RuleBasedStateMachine):
             assert {i: replace(task, updated_at="") for i, task in told.tasks.items()} == stored
             blockers = store.blocker_ids(list(stored))
             assert told.edges == {(one, task) for task in stored for one in blockers[task]}
+            assert list(told.features.values()) == store.features()
 
     def both(self, act: Callable[[Store], Any]) -> Any:
         """Do the same to both stores; they must answer alike, errors included."""
@@ -184,7 +194,8 @@ class Promises(RuleBasedStateMachine):
             Draft(title=str(name), id=name, parent_id=parent(number), max_retries=number % 2)
             for number, name in enumerate(names)
         ]
-        self.both(lambda store: store.add_many(drafts))
+        self.both(lambda store: store.add_feature("a") and store.add_feature("b") and None)
+        self.both(lambda store: store.add_many([_in_a_feature(store, one) for one in drafts]))
         for number, (_, before) in enumerate(shape):
             for one in before:
                 # Some are refused, since they would close a circle; then by both.
@@ -221,7 +232,7 @@ class Promises(RuleBasedStateMachine):
             status=status,
         )
         self.by_hand = True
-        self.both(lambda store: store.add_task(draft))
+        self.both(lambda store: store.add_task(_in_a_feature(store, draft)))
 
     @rule(first=PLACES, then=PLACES, cut=st.booleans())
     def rewire(self, first: int | str, then: int | str, *, cut: bool) -> None:
@@ -381,6 +392,11 @@ class Promises(RuleBasedStateMachine):
         assert (first.id if first else None) == (model[0].id if model else None)
         assert self.real.counts(ALL) == self.model.counts(ALL)
         assert self.real.has_open(ALL) == self.model.has_open(ALL)
+
+    @invariant()
+    def the_stores_agree_on_how_far_features_have_come(self) -> None:
+        model, real = self.model.features(), self.real.features()
+        assert [(one.name, one.status) for one in real] == [(one.name, one.status) for one in model]
 
     @invariant()
     def a_task_has_one_holder(self) -> None:

@@ -1,13 +1,13 @@
 """Completion scripts, written from the table of what can be completed.
 
-Each finds the longest run of words that names a command, then offers what may follow it. Task ids
-come from `ralph task ids`, which is quick and never complains.
+Each finds the longest run of words that names a command, then offers what may follow it. Names of
+tasks and features come from `ralph task ids`, which is quick and never complains.
 """
 
 from collections.abc import Sequence
 from shlex import quote
 
-from ralph.cli.completion_table import TASKS, Entry, Option
+from ralph.cli.completion_table import NAMES, Entry, Option
 
 
 def bash(entries: Sequence[Entry]) -> str:
@@ -18,17 +18,17 @@ def bash(entries: Sequence[Entry]) -> str:
         flags = " ".join(flag for option in entry.options for flag in option.flags)
         cases.append(
             f"        {quote(entry.name)}) words={quote(words)} options={quote(flags)}"
-            f" tasks={'1' if entry.takes_tasks else ''} ;;"
+            f" names={entry.names} ;;"
         )
     known = "|".join(quote(entry.name) for entry in entries if entry.name)
     return f"""\
 # bash completion for ralph; add to ~/.bashrc: eval "$(ralph completion bash)"
 _ralph_ids() {{
-    ralph task ids "$1" 2>/dev/null | cut -f1
+    ralph task ids --of "$1" -- "$2" 2>/dev/null | cut -f1
 }}
 _ralph() {{
     local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}
-    local name='' words='' options='' tasks='' longer i
+    local name='' words='' options='' names='' longer i
     for ((i = 1; i < COMP_CWORD; i++)); do
         longer="${{name:+$name }}${{COMP_WORDS[i]}}"
         case "$longer" in
@@ -42,10 +42,10 @@ _ralph() {{
 {chr(10).join(_bash_values(entries))}
     esac
     case "$current" in
-        -*) words=$options tasks='' ;;
+        -*) words=$options names='' ;;
     esac
-    if [ -n "$tasks" ]; then
-        words="$words $(_ralph_ids "$current")"
+    if [ -n "$names" ]; then
+        words="$words $(_ralph_ids "$names" "$current")"
     fi
     COMPREPLY=($(compgen -W "$words" -- "$current"))
 }}
@@ -58,11 +58,12 @@ def _bash_values(entries: Sequence[Entry]) -> list[str]:
     lines = []
     for option in _valued(entries):
         pattern = "|".join(option.flags)
-        if option.takes in TASKS:
-            lines.append(f"        {pattern}) words='' options='' tasks=1 ;;")
+        if option.takes in NAMES:
+            names = NAMES[option.takes]
+            lines.append(f"        {pattern}) words='' options='' names={names} ;;")
         elif option.choices:
             choices = quote(" ".join(option.choices))
-            lines.append(f"        {pattern}) words={choices} options='' tasks='' ;;")
+            lines.append(f"        {pattern}) words={choices} options='' names='' ;;")
         else:
             lines.append(f"        {pattern}) return ;;")
     return lines
@@ -82,7 +83,7 @@ def zsh(entries: Sequence[Entry]) -> str:
         ]
         cases.append(
             f"        {quote(entry.name)}) follow=({' '.join(words)}) options=({' '.join(options)})"
-            f" tasks={'1' if entry.takes_tasks else ''} ;;"
+            f" names={entry.names} ;;"
         )
     known = "|".join(quote(entry.name) for entry in entries if entry.name)
     return f"""\
@@ -90,11 +91,12 @@ def zsh(entries: Sequence[Entry]) -> str:
 # zsh completion for ralph; install: ralph completion zsh > "${{fpath[1]}}/_ralph"
 _ralph_ids() {{
     local -a ids
-    ids=(${{(f)"$(ralph task ids "$PREFIX" 2>/dev/null | sed 's/:/\\\\:/g; s/\t/:/')"}})
-    _describe task ids
+    ids=(${{(f)"$(ralph task ids --of "$1" -- "$PREFIX" 2>/dev/null |
+        sed 's/:/\\\\:/g; s/\t/:/')"}})
+    _describe "$1" ids
 }}
 _ralph() {{
-    local name='' tasks='' longer i
+    local name='' names='' longer i
     local -a words_before options choices
     words_before=("${{(@)words[2,CURRENT-1]}}")
     local before=${{words[CURRENT-1]}}
@@ -116,8 +118,8 @@ _ralph() {{
         return
     fi
     (( ${{#follow}} )) && _describe command follow
-    [[ -n $tasks ]] && _ralph_ids
-    [[ -z $tasks && ${{#follow}} -eq 0 ]] && _files
+    [[ -n $names ]] && _ralph_ids $names
+    [[ -z $names && ${{#follow}} -eq 0 ]] && _files
 }}
 if [ "$funcstack[1]" = _ralph ]; then
     _ralph "$@"
@@ -131,8 +133,8 @@ def _zsh_values(entries: Sequence[Entry]) -> list[str]:
     lines = []
     for option in _valued(entries):
         pattern = "|".join(option.flags)
-        if option.takes in TASKS:
-            lines.append(f"        {pattern}) _ralph_ids; return ;;")
+        if option.takes in NAMES:
+            lines.append(f"        {pattern}) _ralph_ids {NAMES[option.takes]}; return ;;")
         elif option.choices:
             choices = " ".join(map(quote, option.choices))
             lines.append(
@@ -162,7 +164,7 @@ def fish(entries: Sequence[Entry]) -> str:
         '    test "$name" = "$argv[1]"',
         "end",
         "function __ralph_ids",
-        "    ralph task ids (commandline -ct) 2>/dev/null",
+        "    ralph task ids --of $argv[1] -- (commandline -ct) 2>/dev/null",
         "end",
     ]
     summaries = {entry.name: entry.summary for entry in entries}
@@ -171,8 +173,8 @@ def fish(entries: Sequence[Entry]) -> str:
         for word in (*entry.below, *entry.choices):
             text = summaries.get(f"{entry.name} {word}".strip(), "")
             lines.append(f"{here} -f -a {word}" + (f" -d {quote(text)}" if text else ""))
-        if entry.takes_tasks:
-            lines.append(f"{here} -f -a '(__ralph_ids)'")
+        if entry.names:
+            lines.append(f"{here} -f -a '(__ralph_ids {entry.names})'")
         lines += [f"{here} {_fish_option(option)}" for option in entry.options]
     return "\n".join(lines) + "\n"
 
@@ -181,8 +183,8 @@ def _fish_option(option: Option) -> str:
     parts = [
         f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
     ]
-    if option.takes in TASKS:
-        parts.append("-x -a '(__ralph_ids)'")
+    if option.takes in NAMES:
+        parts.append(f"-x -a '(__ralph_ids {NAMES[option.takes]})'")
     elif option.choices:
         parts.append(f"-x -a {quote(' '.join(option.choices))}")
     elif option.takes:

@@ -5,8 +5,15 @@ from typing import NamedTuple
 from ralph.cli.commands import GROUPS, listed, load, summary
 from ralph.cli.parser import build
 
-TASKS = frozenset({"TASK", "BLOCKER", "BLOCKED", "TASK|RUN"})
-"""The metavars that stand for a task's id."""
+NAMES = {
+    "TASK": "tasks",
+    "BLOCKER": "tasks",
+    "BLOCKED": "tasks",
+    "TASK|RUN": "tasks",
+    "FEATURE": "features",
+    "TARGET": "targets",
+}
+"""The metavars that stand for a name which `ralph task ids --of` knows."""
 
 
 class Option(NamedTuple):
@@ -25,7 +32,8 @@ class Entry(NamedTuple):
     name: str
     summary: str
     options: tuple[Option, ...] = ()
-    takes_tasks: bool = False
+    names: str = ""
+    """Whose names its arguments are: tasks, features, or targets, which are both."""
     choices: tuple[str, ...] = ()
     """Of its first argument."""
     below: tuple[str, ...] = ()
@@ -65,7 +73,7 @@ def _entry(name: str) -> Entry:
             for action in actions
             if action.option_strings
         ),
-        takes_tasks=any(_metavar(action) in TASKS for action in positionals),
+        names=next(filter(None, (NAMES.get(_metavar(one), "") for one in positionals)), ""),
         choices=tuple(str(one) for action in positionals for one in action.choices or ()),
     )
 

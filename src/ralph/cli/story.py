@@ -6,7 +6,7 @@ from collections import Counter
 import msgspec
 
 from ralph.cli.screen import Screen
-from ralph.cli.task.sections import cost_of, log_line, model_of
+from ralph.cli.task.sections import cost_of, log_line, model_of, outcome_lines
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local
 from ralph.core.duration import spoken
@@ -138,11 +138,7 @@ def _session(session: Session, screen: Screen, root: str, *, with_task: bool) ->
         lines.append(f"  denied   {denials(Counter(session.ending.denied))}")
     if session.gates:
         lines.append(f"  gates    {', '.join(map(_gate, session.gates))}")
-    if session.commits:
-        lines.append(f"  commits  {' '.join(commit[:12] for commit in session.commits)}")
-    if session.verdict:
-        said = session.verdict.removeprefix(f"attempt {session.attempt}: ")
-        lines.append(f"  verdict  {one_line(said, 200)}")
+    lines += [f"  {line}" for line in outcome_lines(session)]
     if session.log:
         path = os.path.join(root, session.log)
         gone = "" if os.path.exists(path) else "  (gone)"

@@ -12,6 +12,7 @@ start
   demo            watch a scripted agent build a sample project
 
 plan
+  feature create  from an idea to tasks, with an agent: spec, plan, build
   task add        add a task
   task list       list tasks
   task tree       show tasks below their parents
@@ -23,6 +24,7 @@ run
   logs            what happened in the sessions of a task or a run
   pause, resume, stop, skip, inject
                   steer a run while it works
+  undo            take back what a task has committed
 
 more
   help COMMAND    options and examples of a command (also COMMAND --help)

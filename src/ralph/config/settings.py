@@ -244,15 +244,20 @@ class Notify(Section, frozen=True, kw_only=True):
     bell: bool = True
     """The terminal's bell."""
     desktop: bool = False
-    """A desktop notification."""
+    """A desktop notification, by `notify-send` or `osascript`."""
     sound: bool = False
-    """Spoken words, where the system can."""
+    """Spoken words, by `say`, `spd-say` or `espeak`."""
     command: str = ""
     """A command that gets the message as its last argument."""
     urls: tuple[str, ...] = ()
-    """Services to notify."""
-    on: tuple[str, ...] = ("complete", "failed", "paused")
-    """What is worth a notification."""
+    """Services to notify, as addresses that `apprise` knows (an extra: `ralph[notify]`)."""
+    on: tuple[Literal["complete", "failed", "paused", "limit"], ...] = (
+        "complete",
+        "failed",
+        "paused",
+    )
+    """What is worth a notification: a run that is `complete`, a task or a run that `failed`, a run
+    that has `paused`, or one that waits for a usage `limit` or has reached its own."""
 
 
 class Ui(Section, frozen=True, kw_only=True):

@@ -38,6 +38,8 @@ def right(kind: Any) -> str:
     if get_origin(kind) is Literal:
         *words, last = get_args(kind)
         return f"{', '.join(words)} or {last}"
+    if get_origin(kind) is tuple and get_origin(get_args(kind)[0]) is Literal:
+        return f"a list of {', '.join(get_args(get_args(kind)[0]))}"
     if get_origin(kind) is tuple:
         return 'a list of texts such as ["a", "b"]'
     if kind is bool:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from ralph.core.gates import Evidence
-from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
+from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
 from ralph.core.memory import MemoryKind
 from ralph.core.outcome import Outcome
 from ralph.core.spent import Spent
@@ -55,6 +55,17 @@ class EdgeRemoved(_Event, frozen=True, kw_only=True):
 
 class FeatureAdded(_Event, frozen=True, kw_only=True):
     feature: Feature
+
+
+class FeatureChanged(_Event, frozen=True, kw_only=True):
+    """Its documents, or how far it has come: the state after it."""
+
+    feature: Feature
+
+
+class FeatureDeleted(_Event, frozen=True, kw_only=True):
+    feature_id: FeatureId
+    name: str
 
 
 class TaskLogged(_Event, frozen=True, kw_only=True):
@@ -316,6 +327,8 @@ Event = (
     | EdgeAdded
     | EdgeRemoved
     | FeatureAdded
+    | FeatureChanged
+    | FeatureDeleted
     | TaskLogged
     | TaskMoved
     | RunStarted

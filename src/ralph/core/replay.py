@@ -6,17 +6,18 @@ import msgspec
 from msgspec.structs import replace
 
 from ralph.core import events
-from ralph.core.ids import TaskId
-from ralph.core.task import Task, TaskType
+from ralph.core.ids import FeatureId, TaskId
+from ralph.core.task import Feature, Task, TaskType
 
 Edge = tuple[TaskId, TaskId]
 
 
 class Graph(msgspec.Struct, kw_only=True):
-    """Tasks and edges, as the events tell them."""
+    """Tasks, edges and features, as the events tell them."""
 
     tasks: dict[TaskId, Task] = msgspec.field(default_factory=dict)
     edges: set[Edge] = msgspec.field(default_factory=set)
+    features: dict[FeatureId, Feature] = msgspec.field(default_factory=dict)
 
 
 def replay(journal: Iterable[events.Event]) -> Graph:
@@ -38,8 +39,8 @@ def _take(graph: Graph, event: events.Event) -> None:
                 if (value := getattr(edit, name)) is not msgspec.UNSET
             }
             if "feature_id" in changed:
-                feature = changed["feature_id"]
-                changed["task_type"] = TaskType.FEATURE if feature else TaskType.STANDALONE
+                is_part = changed["feature_id"] is not None
+                changed["task_type"] = TaskType.FEATURE if is_part else TaskType.STANDALONE
             graph.tasks[task_id] = replace(graph.tasks[task_id], **changed)
         case events.TaskDeleted(task_id=task_id):
             del graph.tasks[task_id]
@@ -48,6 +49,10 @@ def _take(graph: Graph, event: events.Event) -> None:
             graph.edges.add((blocker, blocked))
         case events.EdgeRemoved(blocker_id=blocker, blocked_id=blocked):
             graph.edges.discard((blocker, blocked))
+        case events.FeatureAdded(feature=feature) | events.FeatureChanged(feature=feature):
+            graph.features[feature.id] = feature
+        case events.FeatureDeleted(feature_id=feature_id):
+            del graph.features[feature_id]
         case (
             events.TaskClaimed()
             | events.TaskDone()

@@ -92,6 +92,11 @@ def on_change(task: Task, changed: Set[str], kept: Set[str]) -> Verdict | None:
     return Verdict(transition=Rejected(why), message=why)
 
 
+def on_result(missing: str) -> Verdict | None:
+    """Also step 3: some results are not in the tree, such as new tasks. None: all is there."""
+    return Verdict(transition=Rejected(missing), message=missing) if missing else None
+
+
 def on_gates(evidence: Evidence, decisive: GateResult | None) -> Verdict:
     """Step 4: what the gates say."""
     name = decisive.name if decisive else ""

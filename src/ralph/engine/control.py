@@ -1,12 +1,13 @@
 """What people say to a running loop, heard at every tick."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 
 from ralph.core.ending import Stop
-from ralph.core.errors import RalphError
+from ralph.core.errors import NoSuchTask, RalphError
 from ralph.core.events import RunPaused, RunResumed
 from ralph.core.ids import TaskId
+from ralph.core.task import Task
 from ralph.core.transitions import Blocked
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around
@@ -67,6 +68,25 @@ def wait_while_paused(kit: Kit) -> None:
             kit.executor.sleep(60.0, lambda: _tick(kit))
     if not kit.paused:
         kit.record(RunResumed(run_id=run))
+
+
+def ask_person(kit: Kit, task: Task) -> bool:
+    """A person has stopped the session of this task: may the run go on, and with what guidance?
+
+    Where nobody can be asked, the signal was meant for the run.
+    """
+    if kit.person is None:
+        return False
+    kit.hurry = False
+    with _minding_edits(kit):
+        words = kit.person.guidance(task, lambda: _tick(kit, pause_ends=False))
+    if words:
+        # Deleted meanwhile: nobody is left to be guided.
+        with suppress(NoSuchTask):
+            kit.store.inject(words, task.id)
+    kit.publish()
+    # `ralph resume` and `ralph stop` are answers as well.
+    return words is not None or kit.hurry or kit.stopping is not None
 
 
 @contextmanager

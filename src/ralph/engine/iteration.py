@@ -10,6 +10,7 @@ from ralph.core.ending import Ending
 from ralph.core.errors import ClaimLost, RalphError
 from ralph.core.limits import Progress
 from ralph.core.snapshot import Snapshot
+from ralph.core.task import Task
 from ralph.core.transitions import Postponed, Released
 from ralph.engine.gates import Interrupted
 from ralph.engine.kit import Kit
@@ -30,6 +31,8 @@ class Iterated(msgspec.Struct, frozen=True, kw_only=True):
     """False when it was cut short by us or by a quota: waiting consumes no iteration."""
     detail: str = ""
     ends_run: bool = False
+    cut_short: Task | None = None
+    """Whose session a signal has ended."""
 
     @property
     def cost(self) -> Cost:
@@ -96,6 +99,7 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
         counts=ending.cost in (Cost.JUDGE, Cost.STRIKE) or _was_taken_away(kit, ending),
         detail=ending.detail,
         ends_run=verdict.ends_run,
+        cut_short=claim.task if ending.ended is Ended.INTERRUPTED and kit.interrupted() else None,
     )
 
 

@@ -17,6 +17,7 @@ from ralph.core.order import Schedule
 from ralph.core.prices import Price
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
+from ralph.core.task import Task
 from ralph.engine.reading import Reader
 from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.clock import Clock
@@ -24,6 +25,7 @@ from ralph.ports.door import Door
 from ralph.ports.executor import Executor, Timeouts
 from ralph.ports.homes import Homes
 from ralph.ports.library import Library
+from ralph.ports.person import Person
 from ralph.ports.sandbox import Wall
 from ralph.ports.sink import Sink
 from ralph.ports.store import Owner, Store
@@ -44,6 +46,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Likely secrets that they do not."""
     absent: tuple[str, ...] = ()
     """A line about each agent that could step in, were it installed."""
+    warnings: tuple[str, ...] = ()
+    """What is odd about the set-up, to be said at the start."""
     target: Target = Everything()
     schedule: Schedule = Schedule.PRIORITY
     gates: tuple[Gate, ...] = ()
@@ -100,6 +104,7 @@ class Kit:
         library: Library,
         interrupted: Callable[[], str | None],
         is_alive: Callable[[Owner], bool | None],
+        person: Person | None = None,
     ) -> None:
         self.settings = settings
         self.env = {**settings.env, MARKER: settings.worker}
@@ -117,6 +122,10 @@ class Kit:
         self.reader = Reader(library)
         self.interrupted = interrupted
         self.is_alive = is_alive
+        self.person = person
+        """Who can be asked; nobody where the run has no terminal to itself."""
+        self.missing: Callable[[Task], str] = lambda _: ""
+        """What a claim still lacks, in a sentence: for tasks whose result is not in the tree."""
 
         self.seen = store.last_seq()
         self.next_beat = 0.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from random import random
+from shlex import quote
 
 from ralph.core.ended import Cost
 from ralph.core.errors import CannotWrite, RalphError, Unavailable
@@ -10,9 +11,10 @@ from ralph.core.limits import Tally, back_off_s, count, overload_s, spent, tripp
 from ralph.core.moment import iso
 from ralph.core.order import Schedule
 from ralph.core.outcome import EXIT_CODES, Outcome
-from ralph.core.target import describe
+from ralph.core.target import OneFeature, Target, describe
+from ralph.core.task import Task
 from ralph.engine.choosing import no_such_tier
-from ralph.engine.control import listen, wait, wait_while_paused
+from ralph.engine.control import ask_person, listen, wait, wait_while_paused
 from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
@@ -43,6 +45,13 @@ def run(kit: Kit) -> RunEnded:
     return loop.end(outcome, reason, EXIT_CODES[outcome])
 
 
+def _no_tasks(target: Target) -> str:
+    if isinstance(target, OneFeature):
+        name = quote(target.name)
+        return f"feature {target.name} has no tasks; `ralph feature build {name}` makes them"
+    return "there are no tasks"
+
+
 class Loop:
     """One run, from its first event to its last."""
 
@@ -53,6 +62,8 @@ class Loop:
         self.strikes = 0
         self.overloads = 0
         self.has_baseline = not kit.settings.gates
+        self.cut_short: Task | None = None
+        """Whose session a signal has just ended."""
 
     def start(self) -> None:
         """Make the run known."""
@@ -83,6 +94,8 @@ class Loop:
         if s.dropped:
             names = ", ".join(s.dropped)
             kit.warn(f"sessions do not get {names}; [agent] pass_env would pass them on")
+        for warning in s.warnings:
+            kit.warn(warning)
 
     def until_settled(self) -> End:
         """Iterate. Terminal conditions come first, then limits, then the next task."""
@@ -154,7 +167,10 @@ class Loop:
         listen(kit, None)
         wait_while_paused(kit)
         if signal := kit.interrupted():
-            return Outcome.INTERRUPTED, f"by {signal}"
+            cut_short, self.cut_short = self.cut_short, None
+            is_ctrl_c = signal == "SIGINT"
+            if cut_short is None or not is_ctrl_c or not ask_person(kit, cut_short):
+                return Outcome.INTERRUPTED, f"by {signal}"
         if kit.stopping:
             return Outcome.PAUSED, kit.stopping
         return None
@@ -165,7 +181,7 @@ class Loop:
         if store.has_open(target):
             return None
         if not store.has_tasks(target):
-            return Outcome.NO_PLAN, "there are no tasks"
+            return Outcome.NO_PLAN, _no_tasks(target)
         failed = store.counts(target).failed
         if failed:
             return Outcome.COMPLETE_WITH_FAILURES, f"{failed} failed"
@@ -189,6 +205,7 @@ class Loop:
 
     def _after(self, iterated: Iterated) -> End | None:
         """What an iteration means for the run."""
+        self.cut_short = iterated.cut_short
         if iterated.counts:
             self.tally = count(self.tally, iterated.progress)
         if iterated.ends_run:

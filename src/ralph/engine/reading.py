@@ -1,5 +1,6 @@
 """What the project's files say to a session: read anew each time, since people edit them."""
 
+from collections.abc import Callable
 from typing import Final
 
 from ralph.core.brief import Telling
@@ -7,9 +8,9 @@ from ralph.core.errors import UnusableData
 from ralph.core.shelf import Document, Guardrail, Shelf, Skill
 from ralph.core.task import Feature
 from ralph.documents import guardrails, skills
+from ralph.documents.feature_files import can_name_a_folder, plan_of, spec_of
 from ralph.ports.library import Library
 
-FEATURES: Final = ".ralph/features"
 MOST_SKILLS: Final = 100
 """More than anybody wants to read; each of them is a file to open."""
 
@@ -38,15 +39,17 @@ class Reader:
         """What the feature is to be."""
         if feature is None:
             return None
-        return self._document(feature.spec_path or f"{FEATURES}/{feature.name}/spec.md", troubles)
+        return self._document(feature.spec_path or _usual(feature, spec_of), troubles)
 
     def plan(self, feature: Feature | None, troubles: list[str]) -> Document | None:
         """How it is to be made."""
         if feature is None:
             return None
-        return self._document(feature.plan_path or f"{FEATURES}/{feature.name}/plan.md", troubles)
+        return self._document(feature.plan_path or _usual(feature, plan_of), troubles)
 
     def _document(self, path: str, troubles: list[str]) -> Document | None:
+        if not path:
+            return None
         page = self._library.read(path)
         if page.trouble:
             troubles.append(page.trouble)
@@ -80,3 +83,9 @@ class Reader:
         return tuple(
             f"{folder}/{name}" for folder in folders for name in self._library.files(folder, ".md")
         )
+
+
+def _usual(feature: Feature, place: Callable[[str], str]) -> str:
+    """Where such a document is, if nobody has said anything else; nowhere for a feature whose name
+    is none for a folder."""
+    return place(feature.name) if can_name_a_folder(feature.name) else ""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ralph.core.errors import RalphError
 from ralph.core.events import WorkCommitted, WorkSaved
-from ralph.core.ids import TaskId
+from ralph.core.ids import SessionId, TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
@@ -55,7 +55,17 @@ def bring_back(kit: Kit, task: TaskId, base: Snapshot, after: Snapshot) -> None:
     kit.warn(f"the session went to {left}; its work is on {base.branch} now", task)
 
 
-def commit_work(kit: Kit, task: Task, base: Snapshot, after: Snapshot) -> None:
+def mind_secrets(kit: Kit, task: TaskId, base: Snapshot, after: Snapshot) -> None:
+    """Say what an agent has committed that it had better not: nothing is pushed yet."""
+    for one in kit.workspace.exposed(base, after):
+        kit.warn(
+            f"the session has committed {one_line(one.path, 120)}, but {one.why};"
+            " take it out of the history before you push",
+            task,
+        )
+
+
+def commit_work(kit: Kit, task: Task, session: SessionId, base: Snapshot, after: Snapshot) -> None:
     """Commit what an accepted attempt has left uncommitted."""
     if kit.settings.commit == "none" or not after.dirty:
         return
@@ -63,13 +73,22 @@ def commit_work(kit: Kit, task: Task, base: Snapshot, after: Snapshot) -> None:
     kit.snapshot = None
     if done.commit is not None:
         kit.commits += 1
-        kit.record(WorkCommitted(task_id=task.id, commit=done.commit, files=len(done.files)))
+        event = WorkCommitted(task_id=task.id, commit=done.commit, files=len(done.files))
+        kit.store.add_commit(session, done.commit, event)
+        kit.publish()
     if done.leftovers:
         kit.warn(
             "not committed, since a person's own changes are in the same files:"
             f" {_names(done.leftovers)}",
             task.id,
         )
+    for one in done.withheld:
+        kit.warn(
+            f"{one_line(one.path, 120)} is not committed: {one.why};"
+            " ignore it, or commit it yourself",
+            task.id,
+        )
+    kit.kept |= {one.path for one in done.withheld}
 
 
 def _message(kit: Kit, task: Task) -> str:

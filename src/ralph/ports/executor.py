@@ -108,3 +108,18 @@ class Executor(Captures, Protocol):
         For what a Ralph that was killed has left behind.
         """
         ...
+
+    def converse(self, command: Command) -> int:
+        """Hand the terminal over to a program, whole: foreground, signals, modes. Wait for its end
+        and return its exit code as a shell has it; the terminal is as it was before."""
+        ...
+
+    def send(self, argv: Sequence[str], *, cwd: str = "/", stdin: bytes = b"") -> None:
+        """Start a program of our own and let it go: nobody waits for it, no session is blamed for
+        it, and if it cannot be started, that is no error."""
+        ...
+
+    def keep(self, argv: Sequence[str]) -> None:
+        """Start a program of our own that lasts as long as we do: its standard input ends with us,
+        however we end. If it cannot be started, that is no error."""
+        ...

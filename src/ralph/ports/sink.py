@@ -1,5 +1,6 @@
 """Where events are shown."""
 
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from ralph.core.agent_events import AgentEvent
@@ -20,6 +21,10 @@ class Sink(Protocol):
 
     def tick(self) -> None:
         """Time has passed: redraw clocks."""
+        ...
+
+    def aside(self) -> AbstractContextManager[None]:
+        """Leave the terminal to somebody else for a while."""
         ...
 
     def close(self) -> None:

@@ -135,6 +135,17 @@ class Graph(Protocol):
         ...
 
     def features(self) -> list[Feature]: ...
+    def document_feature(
+        self, feature: FeatureId, *, spec_path: str | None, plan_path: str | None
+    ) -> Feature:
+        """Say where its spec and its plan are; None where there is none. Its status follows, as it
+        follows whatever happens to its tasks."""
+        ...
+
+    def delete_feature(self, feature: FeatureId) -> list[TaskId]:
+        """Delete it with all its tasks, what is below them and their edges; return what went."""
+        ...
+
     def log(self, task: TaskId, message: str) -> None: ...
     def logs(self, task: TaskId, limit: int = 0) -> list[LogEntry]:
         """Oldest first; with a limit the newest of them."""
@@ -199,6 +210,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """A claim made over the session's socket."""
     gates: tuple[GateResult, ...] = ()
     commits: tuple[str, ...] = ()
+    """Its own, and what Ralph has committed of its work."""
     duration_s: float = 0.0
     verdict: str = ""
     """What was decided about it, for people."""
@@ -358,6 +370,10 @@ class History(Protocol):
     def mark_session(
         self, session: SessionId, mark: Mark, gates: tuple[GateResult, ...] | None = None
     ) -> None: ...
+    def add_commit(self, session: SessionId, commit: str, event: Event) -> None:
+        """Ralph has committed what the session left: it belongs to the session from now on."""
+        ...
+
     def session(self, task: TaskId, attempt: int) -> Session | None: ...
     def sessions(
         self, *, task: TaskId | None = None, run: RunId | None = None, limit: int = 0

@@ -7,6 +7,13 @@ import msgspec
 from ralph.core.snapshot import Changes, Snapshot
 
 
+class Withheld(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that looks like a secret, which is why Ralph does not commit it."""
+
+    path: str
+    why: str
+
+
 class Committed(msgspec.Struct, frozen=True, kw_only=True):
     """What became of work that the session left uncommitted."""
 
@@ -14,6 +21,7 @@ class Committed(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
     """Left alone: a person's changes are mixed in."""
+    withheld: tuple[Withheld, ...] = ()
 
 
 class Workspace(Protocol):
@@ -51,8 +59,12 @@ class Workspace(Protocol):
         """Commit what changed between the two and is not committed yet, except paths in `keep`.
 
         The content is that of `upto`: what gates dropped later stays out. What a person has
-        staged stays staged. Doing it twice commits once.
+        staged stays staged. Doing it twice commits once. Likely secrets are withheld.
         """
+        ...
+
+    def exposed(self, since: Snapshot, now: Snapshot) -> tuple[Withheld, ...]:
+        """Likely secrets in what was committed in between, by whomever."""
         ...
 
     def save(self, ref: str, message: str) -> str:

@@ -1,7 +1,7 @@
 """Doubles of the ports, for tests of the engine: no processes, no git, no waiting."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import msgspec
 
@@ -14,7 +14,7 @@ from ralph.ports.agent import Home
 from ralph.ports.executor import Captured, Command, Listener, Timeouts
 from ralph.ports.library import Page
 from ralph.ports.store import Claim, Session
-from ralph.ports.workspace import Committed
+from ralph.ports.workspace import Committed, Withheld
 from ralph.testing.clock import FrozenClock
 
 Play = Callable[[Command, Listener], Exit]
@@ -35,6 +35,11 @@ class FakeExecutor:
         self.meanwhile: Callable[[], object] | None = None
         """What happens while a run sleeps."""
         self.swept: list[str] = []
+        self.sent: list[tuple[str, ...]] = []
+        """Programs that were started and let go."""
+        self.conversations: list[Callable[[Command], int]] = []
+        self.talked: list[Command] = []
+        """Programs that had the terminal."""
 
     def run(
         self,
@@ -87,6 +92,21 @@ class FakeExecutor:
         """Remember whom it was asked to end."""
         self.swept.append(marker)
         return 0
+
+    def converse(self, command: Command) -> int:
+        """Whatever the person and the program do together."""
+        assert self.conversations, "the script has no conversation left"
+        self.talked.append(command)
+        return self.conversations.pop(0)(command)
+
+    def send(self, argv: Sequence[str], *, cwd: str = "/", stdin: bytes = b"") -> None:
+        """Remember it."""
+        del cwd, stdin
+        self.sent.append(tuple(argv))
+
+    def keep(self, argv: Sequence[str]) -> None:
+        """Remember it."""
+        self.sent.append(tuple(argv))
 
 
 def exits(code: int) -> Play:
@@ -225,6 +245,11 @@ class FakeWorkspace:
         made = self._commit(message.splitlines()[0], files, names)
         return Committed(commit=made, files=tuple(names))
 
+    def exposed(self, since: Snapshot, now: Snapshot) -> tuple[Withheld, ...]:
+        """Nobody has secrets here."""
+        del since, now
+        return ()
+
     def save(self, ref: str, message: str) -> str:
         """Keep a copy."""
         del message
@@ -273,6 +298,10 @@ class RecordingSink:
 
     def tick(self) -> None:
         """No clock to redraw."""
+
+    def aside(self) -> AbstractContextManager[None]:
+        """No terminal to leave."""
+        return nullcontext()
 
     def close(self) -> None:
         """No terminal to leave."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ralph.core.ended import Ended
 from ralph.core.ending import Ending
-from ralph.core.errors import ClaimLost
+from ralph.core.errors import ClaimLost, Missing
 from ralph.core.events import (
     GuidanceDelivered,
     RunEnded,
@@ -15,9 +15,10 @@ from ralph.core.events import (
     TaskAdded,
     TaskClaimed,
     Warned,
+    WorkCommitted,
 )
 from ralph.core.gates import GateResult
-from ralph.core.ids import RunId
+from ralph.core.ids import RunId, SessionId
 from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
 from ralph.core.replay import replay
@@ -152,6 +153,23 @@ class SessionsContract(Contract):
         kept = store.session(a, 1)
         assert kept is not None
         assert (kept.mark, kept.gates) == (Mark.ACCEPTED, (RED, GREEN))
+
+    def test_what_ralph_commits_of_a_sessions_work_belongs_to_the_session(
+        self, store: Store
+    ) -> None:
+        begin(store)
+        task = add(store, "a")
+        started = start(store, claim(store))
+        event = WorkCommitted(task_id=task, commit="c2", files=1)
+        store.add_commit(started.id, "c1", replace(event, commit="c1"))
+        store.add_commit(started.id, "c2", event)
+        kept = store.session(task, 1)
+        assert kept is not None
+        assert kept.commits == ("c1", "c2")
+        last = store.events(limit=0)[-1]
+        assert (last.event, last.run_id) == (event, started.run_id)
+        with pytest.raises(Missing):
+            store.add_commit(SessionId("t-nobody:1"), "c3", event)
 
     def test_sessions_are_told_oldest_first_by_task_and_run(self, store: Store) -> None:
         begin(store)

@@ -146,24 +146,27 @@ class MemoryGraph:
             return state.tasks[task]
 
     def delete_task(self, task: TaskId) -> list[TaskId]:
+        with self._state.transaction():
+            return self._delete(task)
+
+    def _delete(self, task: TaskId) -> list[TaskId]:
         state = self._state
-        with state.transaction():
-            parent = state.node(task).parent_id
-            gone = state.below(task)
-            freed = [one for went in gone for one in state.dependents(went) if one not in gone]
-            for one in reversed(gone):
-                deleted = state.tasks.pop(one)
-                state.bases.pop(one, None)
-                state.emit(events.TaskDeleted(task_id=one, title=deleted.title))
-            state.edges = {edge for edge in state.edges if not set(edge) & set(gone)}
-            state.logs = [entry for entry in state.logs if entry.task_id not in gone]
-            state.guidance = {
-                number: said for number, said in state.guidance.items() if said.task not in gone
-            }
-            state.consider(regrouped, parent)
-            for one in freed:
-                state.consider(rewired, one)
-            return gone
+        parent = state.node(task).parent_id
+        gone = state.below(task)
+        freed = [one for went in gone for one in state.dependents(went) if one not in gone]
+        for one in reversed(gone):
+            deleted = state.tasks.pop(one)
+            state.bases.pop(one, None)
+            state.emit(events.TaskDeleted(task_id=one, title=deleted.title))
+        state.edges = {edge for edge in state.edges if not set(edge) & set(gone)}
+        state.logs = [entry for entry in state.logs if entry.task_id not in gone]
+        state.guidance = {
+            number: said for number, said in state.guidance.items() if said.task not in gone
+        }
+        state.consider(regrouped, parent)
+        for one in freed:
+            state.consider(rewired, one)
+        return gone
 
     # Looking
 
@@ -338,6 +341,34 @@ class MemoryGraph:
 
     def features(self) -> list[Feature]:
         return list(self._state.features.values())
+
+    def document_feature(
+        self, feature: FeatureId, *, spec_path: str | None, plan_path: str | None
+    ) -> Feature:
+        state = self._state
+        with state.transaction():
+            old = self._known(feature)
+            new = replace(old, spec_path=spec_path, plan_path=plan_path)
+            if new != old:
+                state.change_feature(replace(new, status=state.feature_status(new)))
+            return state.features[feature]
+
+    def delete_feature(self, feature: FeatureId) -> list[TaskId]:
+        state = self._state
+        with state.transaction():
+            known = self._known(feature)
+            gone: list[TaskId] = []
+            for task in list(state.tasks.values()):
+                if task.feature_id == feature and task.id in state.tasks:
+                    gone += self._delete(task.id)
+            del state.features[feature]
+            state.emit(events.FeatureDeleted(feature_id=feature, name=known.name))
+            return gone
+
+    def _known(self, feature: FeatureId) -> Feature:
+        if feature not in self._state.features:
+            raise NoSuchTask(f"there is no feature {feature}")
+        return self._state.features[feature]
 
     def log(self, task: TaskId, message: str) -> None:
         state = self._state

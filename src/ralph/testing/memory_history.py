@@ -93,6 +93,12 @@ class MemoryHistory:
                 known, mark=mark, gates=known.gates if gates is None else gates
             )
 
+    def add_commit(self, session: SessionId, commit: str, event: Event) -> None:
+        with self._state.transaction():
+            known = self._session(session)
+            self._state.sessions[session] = replace(known, commits=(*known.commits, commit))
+            self._state.emit(event, known.run_id)
+
     def tell(self, session: SessionId, told: str) -> None:
         with self._state.transaction():
             self._state.sessions[session] = replace(self._session(session), told=told)

@@ -8,7 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from ralph.core.errors import NoSuchTask
-from ralph.core.events import Event, Recorded
+from ralph.core.events import Event, FeatureChanged, Recorded
+from ralph.core.feature import Work, feature_status
 from ralph.core.graph import View, follow_ups
 from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
 from ralph.core.memory import Memory
@@ -17,7 +18,7 @@ from ralph.core.moved import event_of
 from ralph.core.order import by_priority
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, OneFeature, Subtree, Target
-from ralph.core.task import Feature, Status, Task
+from ralph.core.task import Feature, FeatureStatus, Status, Task
 from ralph.core.transitions import Reset, Transition, advance
 from ralph.core.tried import Judged
 from ralph.ports.clock import Clock
@@ -75,6 +76,7 @@ class State:
         before = {name: copy.copy(value) for name, value in vars(self).items() if name != "clock"}
         try:
             yield
+            self._follow_features()
         except BaseException:
             vars(self).update(before)
             raise
@@ -198,6 +200,29 @@ class State:
             self._put(after, step[1])
             self.emit(event_of(after, step[1]), run)
             stack.append(follow_ups(self, before, after, fail_fast=fail_fast))
+
+    def _follow_features(self) -> None:
+        for feature in list(self.features.values()):
+            status = self.feature_status(feature)
+            if status is not feature.status:
+                self.change_feature(replace(feature, status=status))
+
+    def feature_status(self, feature: Feature) -> FeatureStatus:
+        tasks = [task for task in self.tasks.values() if task.feature_id == feature.id]
+        kinds = {task.status.value: True for task in tasks}
+        top = {task.status for task in tasks if task.parent_id is None}
+        work = Work(
+            **kinds,
+            top_open=not top.isdisjoint({Status.PENDING, Status.IN_PROGRESS}),
+            top_blocked=Status.BLOCKED in top,
+            top_failed=Status.FAILED in top,
+        )
+        return feature_status(work, has_plan=feature.plan_path is not None)
+
+    def change_feature(self, feature: Feature) -> None:
+        changed = replace(feature, updated_at=self.now())
+        self.features[feature.id] = changed
+        self.emit(FeatureChanged(feature=changed))
 
     def consider(self, rule: Callable[[View, TaskId], Moves], task: TaskId | None) -> None:
         """Let a rule look at a task after the graph around it has changed."""

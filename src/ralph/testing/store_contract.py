@@ -2,6 +2,7 @@
 
 from ralph.testing.base_contract import BaseContract
 from ralph.testing.claims_contract import ClaimsContract
+from ralph.testing.feature_contract import FeatureContract
 from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
 from ralph.testing.ledger_contract import LedgerContract
@@ -19,5 +20,6 @@ class StoreContract(
     TriedContract,
     MemoriesContract,
     LedgerContract,
+    FeatureContract,
 ):
     """Override the `store` fixture."""

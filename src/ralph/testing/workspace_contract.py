@@ -289,6 +289,48 @@ class WorkspaceContract:
         assert hands.git("diff", "--cached") == staged
         assert hands.files()["README.md"] == ("file", b"and changed again")
 
+    def test_likely_secrets_are_withheld_and_named(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        before = workspace.snapshot()
+        key = "ghp_" + "k3Jd82HsPq7LmNc5VbXz9TgYw4RfEa6UoQ2i"
+        hands.write(".env", "TOKEN=1")
+        hands.write("src/app.py", f"login('{key}')\n")
+        hands.write(".gitattributes", "*.py -diff\n")
+        hands.write("new", "new")
+        done = workspace.commit(before, workspace.snapshot(), "Work", NOBODY)
+        assert [one.path for one in done.withheld] == [".env", "src/app.py"]
+        assert done.files == (".gitattributes", "new")
+        assert workspace.snapshot().dirty == (".env", "src/app.py")
+
+    def test_nothing_but_a_secret_is_no_commit(self, workspace: Workspace, hands: Hands) -> None:
+        before = workspace.snapshot()
+        hands.write("id_ed25519", "-----BEGIN OPENSSH PRIVATE KEY-----\n")
+        done = workspace.commit(before, workspace.snapshot(), "Work", NOBODY)
+        assert (done.commit, [one.path for one in done.withheld]) == (None, ["id_ed25519"])
+
+    def test_a_secret_that_is_taken_away_is_none(self, workspace: Workspace, hands: Hands) -> None:
+        hands.write("id_rsa", "-----BEGIN RSA PRIVATE KEY-----\n")
+        hands.commit()
+        before = workspace.snapshot()
+        hands.remove("id_rsa")
+        done = workspace.commit(before, workspace.snapshot(), "Remove the key", NOBODY)
+        assert (done.files, done.withheld) == (("id_rsa",), ())
+
+    def test_secrets_that_were_committed_by_others_are_seen(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write(".env.local", "OLD=1")
+        hands.commit()
+        before = workspace.snapshot()
+        assert workspace.exposed(before, before) == ()
+        hands.write(".env", "TOKEN=1")
+        hands.write(".env.local", "OLD=2")
+        hands.commit()
+        hands.write("id_rsa", "not committed")
+        seen = workspace.exposed(before, workspace.snapshot())
+        assert [one.path for one in seen] == [".env"]
+
     # -- saving
 
     def test_saving_changes_nothing_else(self, workspace: Workspace, hands: Hands) -> None:

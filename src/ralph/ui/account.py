@@ -78,18 +78,19 @@ def tone_of(outcome: Outcome) -> Tone:
 
 
 def _headline(ended: RunEnded) -> str:
+    is_empty = ended.outcome is Outcome.NO_PLAN
     words = {
         Outcome.COMPLETE: "complete",
         Outcome.COMPLETE_WITH_FAILURES: "complete, with failed tasks",
         Outcome.FAILURE: "failed",
         Outcome.BLOCKED: "blocked: nothing can start",
-        Outcome.NO_PLAN: "nothing to do: there are no tasks",
+        Outcome.NO_PLAN: "nothing to do",
         Outcome.LIMIT_REACHED: "limit reached",
         Outcome.PAUSED: "paused",
         Outcome.INTERRUPTED: "interrupted: nothing is lost",
         Outcome.ERROR: "ended by an error",
     }[ended.outcome]
-    reason = first_line(ended.reason)
+    reason = first_line(ended.reason) or ("there are no tasks" if is_empty else "")
     return f"{words}: {reason}" if reason else words
 
 

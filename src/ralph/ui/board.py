@@ -201,6 +201,8 @@ class Board:
                 self.asked = word if word in LASTING else ""
             case (
                 events.FeatureAdded()
+                | events.FeatureChanged()
+                | events.FeatureDeleted()
                 | events.TaskLogged()
                 | events.ModelOverridden()
                 | events.GatesWeighed()

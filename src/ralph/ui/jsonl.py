@@ -1,5 +1,6 @@
 """The journal as JSON lines, for programs."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TextIO
 
 from ralph.core.agent_events import AgentEvent
@@ -25,6 +26,10 @@ class JsonLines:
 
     def tick(self) -> None:
         """Nothing moves here."""
+
+    def aside(self) -> AbstractContextManager[None]:
+        """Lines are in nobody's way."""
+        return nullcontext()
 
     def close(self) -> None:
         """Every line is out already."""

@@ -3,7 +3,8 @@
 import io
 import re
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -73,6 +74,7 @@ class Live:
         self._drawn_at = float("-inf")
         self._beat = 0
         self._is_over = False
+        self._is_aside = False
         self._suspension = Suspension()
         if self._out.fd >= 0:
             self._suspension.watch()
@@ -99,9 +101,28 @@ class Live:
         """Draw, unless it was done a moment ago."""
         if self._suspension.is_asked:
             self._stand_aside()
-        if self._is_over or self._clock.monotonic() - self._drawn_at < BETWEEN_DRAWS_S:
+        if (
+            self._is_over
+            or self._is_aside
+            or self._clock.monotonic() - self._drawn_at < BETWEEN_DRAWS_S
+        ):
             return
         self._draw()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the region away; what happens meanwhile is shown afterwards."""
+        self._is_aside = True
+        self._region.leave()
+        # Whoever has the terminal now also has Ctrl-Z.
+        self._suspension.close()
+        try:
+            yield
+        finally:
+            self._is_aside = False
+            self._suspension.watch()
+            self._region.enter()
+            self._drawn_at = float("-inf")
 
     def close(self) -> None:
         """Take the region away, keep the lines, show the cursor."""

@@ -1,5 +1,6 @@
 """Plain lines, for pipes and logs: one for each thing that matters, and no tricks."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, TextIO
 
 from ralph.core import agent_events as said
@@ -86,6 +87,10 @@ class Plain:
         """Own up to what was left out."""
         if self._dropped and self._clock.monotonic() - self._window >= 1:
             self._own_up()
+
+    def aside(self) -> AbstractContextManager[None]:
+        """Lines are in nobody's way."""
+        return nullcontext()
 
     def close(self) -> None:
         """Every line is out already, but for the last count."""

@@ -120,6 +120,9 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
         case events.ControlSent(word=word, task_id=task_id, reason=reason):
             asked = f"{one_line(word, 40)} asked for"
             return Told(tone=Tone.NOTE, word=asked, task_id=task_id, why=first_line(reason))
+        case events.FeatureChanged(feature=feature):
+            word = f"feature {one_line(feature.name, 60)} is {feature.status.value}"
+            return Told(tone=Tone.DETAIL, word=word)
         case events.TaskAdded(task=task):
             title = one_line(task.title, TITLE_WIDTH)
             return Told(tone=Tone.DETAIL, word="added", task_id=task.id, title=title)
@@ -135,6 +138,7 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             | events.EdgeAdded()
             | events.EdgeRemoved()
             | events.FeatureAdded()
+            | events.FeatureDeleted()
             | events.TaskLogged()
             | events.MemoryKept()  # notes about an attempt are told with it
         ):

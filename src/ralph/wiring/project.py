@@ -31,6 +31,12 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
         return os.path.join(self.state, "runs")
 
     @property
+    def tools(self) -> str:
+        """Where sessions find `ralph`, if they would not find it otherwise. They see this folder,
+        and cannot write there."""
+        return os.path.join(self.runs_dir, ".bin")
+
+    @property
     def database(self) -> str:
         """`RALPH_DB` lets several checkouts share a store."""
         return os.environ.get("RALPH_DB") or os.path.join(self.state, "progress.db")

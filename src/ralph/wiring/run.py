@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TextIO
 
+import msgspec
+
 from ralph.adapters.agents.homes import SessionHomes
+from ralph.adapters.executor.awake import awake_command
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.identity import is_alive
+from ralph.adapters.executor.own_command import with_ralph
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.executor.signals import Signals
 from ralph.adapters.library.folder import FolderLibrary
@@ -18,9 +22,10 @@ from ralph.documents.project_files import IGNORED
 from ralph.engine.kit import Kit
 from ralph.inside.door import SocketDoor
 from ralph.wiring.agents import find_agents
+from ralph.wiring.callers import a_person, with_news
 from ralph.wiring.project import Project, open_library, open_store
 from ralph.wiring.screen import screen_of
-from ralph.wiring.settings import find_target, settings_of
+from ralph.wiring.settings import find_target, new_run, settings_of
 from ralph.wiring.walls import walls_for
 
 DOOR_PATIENCE_S = 2.0
@@ -41,7 +46,8 @@ def assemble(
         build = walls_for(project, agents, executor)
         store = open_store(project)
         stack.callback(store.close)
-        settings = settings_of(project, find_target(store, target), clock, agents, absent)
+        run_id = new_run(store, clock)
+        settings = settings_of(project, run_id, find_target(store, target), agents, absent)
         stack.enter_context(CheckoutLock(git_dir, settings.run_id))
         signals = stack.enter_context(Signals(executor))
         lessons = FileLessons(FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S))
@@ -51,8 +57,13 @@ def assemble(
         workspace = InPlace(git, project.root)
         workspace.hide(IGNORED)
         sink = screen_of(project, store, settings.target, stdout, clock, json=json, color=color)
+        sink, silent = with_news(project.loaded, sink, settings.run_id, executor, stdout)
+        env = with_ralph(settings.env, project.tools)
+        settings = msgspec.structs.replace(settings, env=env, warnings=silent)
         stack.callback(sink.close)
         signals.last_deed = sink.close
+        if stay_awake := awake_command():
+            executor.keep(stay_awake)
         yield Kit(
             settings=settings,
             store=store,
@@ -67,4 +78,5 @@ def assemble(
             library=open_library(project),
             interrupted=lambda: signals.interrupted,
             is_alive=is_alive,
+            person=a_person(executor, sink, signals.forgive, stdout) if not json else None,
         )

@@ -9,6 +9,7 @@ from ralph.wiring.project import Project
 if TYPE_CHECKING:
     from ralph.core.brief import Telling
     from ralph.core.gates import Gate
+    from ralph.core.ids import RunId
     from ralph.core.models import Preferences
     from ralph.core.prices import Price
     from ralph.core.target import Target
@@ -29,20 +30,33 @@ def find_target(store: Store, name: str | None) -> "Target":
     return Subtree(store.find(name).id)
 
 
+def new_run(store: Store, clock: "Clock") -> "RunId":
+    """`YYYYmmdd-HHMMSS-<pid>`; one process may start several in a second."""
+    from time import localtime, strftime
+
+    from ralph.core.ids import RunId
+
+    now = clock.now()
+    while True:
+        made = RunId(f"{strftime('%Y%m%d-%H%M%S', localtime(now))}-{os.getpid()}")
+        if store.run(made) is None:
+            return made
+        now += 1.0
+
+
 def settings_of(
     project: Project,
+    run_id: "RunId",
     target: "Target",
-    clock: "Clock",
     agents: "tuple[Agent, ...]",
     absent: tuple[str, ...],
 ) -> "Settings":
     """For one run."""
     from secrets import token_hex
-    from time import localtime, strftime
 
     from ralph.adapters.executor.identity import this_process
     from ralph.core.duration import seconds
-    from ralph.core.ids import RunId, worker_id
+    from ralph.core.ids import worker_id
     from ralph.core.limits import Limits
     from ralph.core.order import Schedule
     from ralph.engine.kit import Settings
@@ -52,10 +66,9 @@ def settings_of(
     config = project.loaded.config
     keys = [key for agent in agents for key in agent.traits.keys]
     env, dropped = session_environment(project.loaded, os.environ, keys)
-    tag = strftime("%Y%m%d-%H%M%S", localtime(clock.now()))
     by_path = config.execution.schedule == "critical-path"
     return Settings(
-        run_id=RunId(f"{tag}-{os.getpid()}"),
+        run_id=run_id,
         worker=worker_id(token_hex(4)),
         owner=this_process(),
         runs_dir=project.runs_dir,

@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ralph.adapters.executor.capture import capture
+from ralph.adapters.executor.companions import Companions
+from ralph.adapters.executor.conversation import Terminal, attend
 from ralph.adapters.executor.farewell import has_pidfd
 from ralph.adapters.executor.foreground import start_in_sight, wait_for
 from ralph.adapters.executor.log import Log
@@ -42,6 +44,7 @@ class Processes:
         self._sweep_grace_s = sweep_grace_s
         self._current: tuple[int, Traces] | None = None
         self._unkillable: list[subprocess.Popen[bytes]] = []
+        self._companions = Companions()
 
     # Made on first use: many commands only capture a little git.
     @functools.cached_property
@@ -76,6 +79,8 @@ class Processes:
 
         def chores() -> None:
             file.mend()
+            # Ours first: a dead one in front would keep the others from being buried.
+            self._companions.look_after()
             self._sweeper.reap_orphans(child.pid, traces)
 
         try:
@@ -156,7 +161,7 @@ class Processes:
     ) -> Captured:
         """Run a short command of our own (git) and return what it printed."""
         return capture(
-            argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s, started=self._captured
+            argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s, started=self._is_ours
         )
 
     def hand_over(self, command: Command) -> int:
@@ -175,8 +180,25 @@ class Processes:
         # As a shell has it.
         return code if code >= 0 else 128 - code
 
-    def _captured(self, pid: int) -> None:
-        if self._current is not None:
+    def converse(self, command: Command) -> int:
+        """Hand the terminal over to a program, whole, until it ends."""
+        terminal = Terminal(0)
+        try:
+            child = subprocess.Popen(
+                command.argv,
+                cwd=command.cwd,
+                env=command.env,
+                close_fds=True,
+                # None: where we do not have the terminal ourselves, it stays with whoever has it.
+                process_group=0 if terminal.is_ours else None,
+            )
+        except (OSError, ValueError) as error:
+            raise Unavailable(f"{command.argv[0]} cannot be started: {error}") from error
+        code = attend(child, terminal)
+        return code if code >= 0 else 128 - code
+
+    def _is_ours(self, pid: int | None) -> None:
+        if self._current is not None and pid is not None:
             # A daemon of ours, left by git during a session, is not the session's.
             self._current[1].sessions.add(pid)
 
@@ -208,6 +230,14 @@ class Processes:
         """End every process whose environment holds `marker` (`NAME=value`); return how many."""
         return self._sweeper.marked(marker)
 
+    def send(self, argv: Sequence[str], *, cwd: str = "/", stdin: bytes = b"") -> None:
+        """Start a program of our own and let it go."""
+        self._is_ours(self._companions.send(argv, cwd, stdin))
+
+    def keep(self, argv: Sequence[str]) -> None:
+        """Start a program of our own that lasts as long as we do."""
+        self._is_ours(self._companions.keep(argv))
+
     @property
     def wake_fd(self) -> int:
         """For signals: a byte written here wakes the loop."""
@@ -226,6 +256,7 @@ class Processes:
 
     def close(self) -> None:
         """Give the loop's files back. `Signals` must be closed before: it writes to one of them."""
+        self._companions.close()
         loop = self.__dict__.pop("_loop", None)
         if loop is not None:
             loop.close()

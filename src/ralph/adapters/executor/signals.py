@@ -46,6 +46,11 @@ class Signals:
     ) -> None:
         self.close()
 
+    def forgive(self) -> None:
+        """The person is asked what it was meant for: the next signal counts anew."""
+        self.interrupted = None
+        self._interrupts = 0
+
     def close(self) -> None:
         """Put everything back as it was."""
         for number, old in self._old.items():

@@ -49,6 +49,8 @@ class AddingPart(LookupPart):
         self.emit_all(EdgeAdded(blocker_id=one, blocked_id=other) for one, other in edges)
         self._regroup_parents(batch)
         self.graph_changed()
+        for feature in {task.feature_id for task in batch.tasks}:
+            self.touch(feature)
         return batch.tasks
 
     # Making values of them

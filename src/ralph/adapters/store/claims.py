@@ -57,6 +57,7 @@ class ClaimsPart(MemoryPart):
 
     def _handed(self, task: Task, worker: WorkerId, run: RunId | None) -> Claim:
         self.emit(event_of(task, Claimed(worker)), run)
+        self.touch(task.feature_id)
         self.db.execute(SQL.seen, (task.updated_at, worker))
         return Claim(task=task, worker=worker, attempt=task.attempt)
 

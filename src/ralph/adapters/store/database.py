@@ -33,6 +33,8 @@ class Database:
         self.is_full = False
         self.begun = 0
         """How many transactions have begun."""
+        self.before_commit: Callable[[], object] = lambda: None
+        """What is left to do when the work of a transaction is done."""
         self._relaxed = relaxed
         self._timeout_s = timeout_s
         self._connection = self._opened()
@@ -152,6 +154,7 @@ class Database:
         self.begun += 1
         try:
             done = work()
+            self.before_commit()
             self._connection.execute("COMMIT")
         except BaseException:
             # A full disk may have rolled it back already.

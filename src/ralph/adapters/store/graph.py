@@ -12,9 +12,9 @@ from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.rows import as_json
 from ralph.adapters.store.view import Lines, SqlView
 from ralph.core.errors import CycleRefused
-from ralph.core.events import EdgeAdded, EdgeRemoved, TaskDeleted, TaskEdited
+from ralph.core.events import EdgeAdded, EdgeRemoved, FeatureDeleted, TaskDeleted, TaskEdited
 from ralph.core.graph import closes_cycle, parent_closes_cycle, regrouped, rewired
-from ralph.core.ids import TaskId
+from ralph.core.ids import FeatureId, TaskId
 from ralph.core.task import Edit, Task
 
 SQL = Queries("graph")
@@ -79,10 +79,13 @@ class GraphPart(AddingPart):
         new = replace(old, **changed)
         if new.parent_id != old.parent_id:
             self._move_under(old, new.parent_id)
+            self.touch(old.feature_id)
         if "feature_id" in changed:
             (new,) = self.placed([new], self._known([new], []))
             # Without a feature it takes its parent's: the journal tells what came of it.
             edit = replace(edit, feature_id=new.feature_id)
+            self.touch(old.feature_id)
+            self.touch(new.feature_id)
         self.db.execute(
             SQL.edit,
             {
@@ -124,6 +127,8 @@ class GraphPart(AddingPart):
         listed = {"ids": as_json(gone)}
         freed = [row[0] for row in self.db.rows(SQL.waiting_outside, listed)]
         titles: dict[TaskId, str] = dict(self.db.rows(SQL.titles, listed))
+        for row in self.db.rows(SQL.features_of, listed):
+            self.touch(row[0])
         self.db.execute(SQL.delete_guidance, listed)
         self.db.execute(SQL.delete_tasks, listed)
         if top.parent_id is not None:
@@ -133,6 +138,17 @@ class GraphPart(AddingPart):
         self.emit_all(TaskDeleted(task_id=one, title=titles[one]) for one in reversed(gone))
         self._regrouped(top.parent_id)
         self._rewired(*freed)
+        return gone
+
+    @whole
+    def delete_feature(self, feature: FeatureId) -> list[TaskId]:
+        """Delete it with all its tasks, what is below them and their edges; return what went."""
+        known = self.known_feature(feature)
+        gone: list[TaskId] = []
+        while top := self.db.row(SQL.top_of_feature, {"feature": feature}):
+            gone += self.delete_task(top[0])
+        self.db.execute(SQL.delete_feature, {"id": feature})
+        self.emit(FeatureDeleted(feature_id=feature, name=known.name))
         return gone
 
 

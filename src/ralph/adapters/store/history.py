@@ -106,6 +106,14 @@ class HistoryPart(LedgerPart):
         self._must_hit(SQL.mark_session, values, f"session {session}")
 
     @whole
+    def add_commit(self, session: SessionId, commit: str, event: Event) -> None:
+        """Ralph has committed what the session left."""
+        row = self.db.row(SQL.add_commit, {"id": session, "commit": commit})
+        if row is None:
+            raise Missing(f"there is no session {session}")
+        self.emit(event, row[0])
+
+    @whole
     def tell(self, session: SessionId, told: str) -> None:
         """Record a claim that the session makes over its socket."""
         self._must_hit(SQL.tell, {"id": session, "told": told}, f"session {session}")

@@ -1,25 +1,23 @@
 """Finding and listing: nothing here changes the graph."""
 
-import os
 from collections.abc import Sequence
 
 from ralph.adapters.store.database import Values
 from ralph.adapters.store.moves import MovesPart
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
-from ralph.adapters.store.rows import as_json, feature_of, task_of
-from ralph.core import ids
+from ralph.adapters.store.rows import as_json, task_of
 from ralph.core.errors import NoSuchTask, UsageError
-from ralph.core.events import FeatureAdded, TaskLogged
+from ralph.core.events import TaskLogged
 from ralph.core.ids import TaskId
-from ralph.core.task import Feature, Task
+from ralph.core.task import Task
 from ralph.ports.store import Filter, LogEntry
 
 SQL = Queries("lookup")
 
 
 class LookupPart(MovesPart):
-    """Tasks, features and logs, as people ask for them."""
+    """Tasks and logs, as people ask for them."""
 
     # Tasks
 
@@ -111,37 +109,6 @@ class LookupPart(MovesPart):
 
     def _tasks(self, sql: str, values: Values) -> list[Task]:
         return [task_of(row) for row in self.db.rows(sql, values)]
-
-    # Features
-
-    @whole
-    def add_feature(self, name: str) -> Feature:
-        """Add it, or return the one of that name."""
-        known = self.feature(name)
-        if known is not None:
-            return known
-        digits = os.urandom(ids.SHORTEST).hex()
-        length = ids.SHORTEST
-        while self.feature(ids.feature_id(digits[:length])) is not None:
-            length += 1
-        now = self.now()
-        added = Feature(
-            id=ids.feature_id(digits[:length]), name=name, created_at=now, updated_at=now
-        )
-        self.db.execute(SQL.add_feature, {"id": added.id, "name": name, "now": now})
-        self.emit(FeatureAdded(feature=added))
-        return added
-
-    @reading
-    def feature(self, name: str) -> Feature | None:
-        """By name or id."""
-        row = self.db.row(SQL.feature, {"name": name})
-        return None if row is None else feature_of(row)
-
-    @reading
-    def features(self) -> list[Feature]:
-        """All of them, oldest first."""
-        return [feature_of(row) for row in self.db.rows(SQL.features)]
 
     # Logs
 

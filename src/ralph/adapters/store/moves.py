@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ralph.adapters.store import counters
-from ralph.adapters.store.journal import JournalPart
+from ralph.adapters.store.features import FeaturesPart
 from ralph.adapters.store.part import whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.view import SqlView
@@ -32,7 +32,7 @@ SQL = Queries("moves")
 Steps = Iterator[tuple[TaskId, Transition]]
 
 
-class MovesPart(JournalPart):
+class MovesPart(FeaturesPart):
     """Transitions, one by one or by hand."""
 
     def carry_out(
@@ -87,6 +87,7 @@ class MovesPart(JournalPart):
         """Tell of a change that is written, and count it; return what follows from it."""
         view.put(after)
         self.emit(event_of(after, transition), run)
+        self.touch(after.feature_id)
         if counters.moved(self.db, before, after):
             return follow_ups(view, before, after, fail_fast=fail_fast)
         return iter(())

@@ -67,6 +67,10 @@ class Git:
         """The same checkout with more in the environment: another index, an identity."""
         return Git(self._executor, self.top, env={**self._env, **more})
 
+    def at(self, top: str) -> "Git":
+        """Another checkout of the same repository."""
+        return Git(self._executor, top, env=self._env)
+
     def ask(self, *args: str, stdin: bytes = b"") -> Captured:
         """Run it, whatever the exit code."""
         return _capture(self._executor, args, self.top, self._env, stdin)

@@ -27,11 +27,12 @@ from ralph.adapters.workspace.index import (
 )
 from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
+from ralph.adapters.workspace.secrets import likely_secrets
 from ralph.adapters.workspace.status import Entry, Status, read_status
 from ralph.core.errors import RalphError
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
-from ralph.ports.workspace import Committed
+from ralph.ports.workspace import Committed, Withheld
 
 
 class InPlace:
@@ -98,11 +99,22 @@ class InPlace:
         with index_lock(self._git):
             status = read_status(self._git)
             chosen, leftovers = self._choose(left, since, upto, status, keep)
+            withheld = likely_secrets(
+                self._git, chosen, self._objects.tree_of(upto.head), upto.tree
+            )
+            held_back = {one.path for one in withheld}
+            chosen = tuple(one for one in chosen if one.path not in held_back)
             if not chosen:
-                return Committed(leftovers=leftovers)
+                return Committed(leftovers=leftovers, withheld=withheld)
             commit = self._commit(status, chosen, message)
         files = tuple(difference.path for difference in chosen)
-        return Committed(commit=commit, files=files, leftovers=leftovers)
+        return Committed(commit=commit, files=files, leftovers=leftovers, withheld=withheld)
+
+    def exposed(self, since: Snapshot, now: Snapshot) -> tuple[Withheld, ...]:
+        if since.head == now.head:
+            return ()
+        old, new = self._objects.tree_of(since.head), self._objects.tree_of(now.head)
+        return likely_secrets(self._git, self._objects.differences(old, new), old, new)
 
     def save(self, ref: str, message: str) -> str:
         """Keep the tree as it is now under `ref`; what the ref kept before stays reachable.

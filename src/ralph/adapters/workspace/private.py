@@ -20,7 +20,7 @@ from ralph.adapters.workspace.objects import Objects
 from ralph.core.errors import CannotWrite, Missing
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
-from ralph.ports.workspace import Committed
+from ralph.ports.workspace import Committed, Withheld
 
 KEPT: Final = "refs/ralph/kept/"
 """What a checkout still held when it was given up."""
@@ -87,6 +87,9 @@ class PrivateCheckout:
         self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
     ) -> Committed:
         return self._inside.commit(since, upto, message, keep)
+
+    def exposed(self, since: Snapshot, now: Snapshot) -> tuple[Withheld, ...]:
+        return self._inside.exposed(since, now)
 
     def save(self, ref: str, message: str) -> str:
         """As in place; the ref is in the source as well, where it outlives the checkout."""

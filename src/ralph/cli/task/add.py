@@ -20,7 +20,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("title", metavar="TITLE", help="what is to be done, in one line")
     add_description(parser)
     parser.add_argument("--parent", metavar="TASK", help="the task it is a part of")
-    parser.add_argument("--feature", metavar="NAME", help="the feature it belongs to; made if new")
+    parser.add_argument(
+        "--feature", metavar="FEATURE", help="the feature it belongs to; made if new"
+    )
     add_numbers(parser)
     parser.add_argument(
         "--blocked-by",

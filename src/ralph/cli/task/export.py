@@ -15,7 +15,7 @@ ralph task export --feature login | ralph -C ../other task import -
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--feature", metavar="NAME", help="only tasks of this feature")
+    parser.add_argument("--feature", metavar="FEATURE", help="only tasks of this feature")
 
 
 def run(args: Namespace) -> int:

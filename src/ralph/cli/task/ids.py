@@ -1,4 +1,4 @@
-"""List ids and titles for shell completion."""
+"""List names of tasks and features for shell completion."""
 
 from argparse import ArgumentParser, Namespace
 
@@ -13,6 +13,9 @@ MOST = 200
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("start", metavar="START", nargs="?", default="", help="how it begins")
+    parser.add_argument(
+        "--of", choices=["tasks", "features", "targets"], default="tasks", help="whose names"
+    )
 
 
 def run(args: Namespace) -> int:
@@ -26,14 +29,16 @@ def run(args: Namespace) -> int:
     except RalphError:
         # Outside a project there is nothing to complete, and a shell wants no complaint.
         return 0
+    names: list[tuple[str, str]] = []
     try:
-        tasks = store.tasks(Filter(limit=LOOKED_AT))
+        if args.of != "tasks":
+            names += [(feature.name, feature.status.value) for feature in store.features()]
+        if args.of != "features":
+            for task in store.tasks(Filter(limit=LOOKED_AT)):
+                names += [(name, task.title) for name in (task.id, task.alias) if name]
     finally:
         store.close()
-    shown = 0
-    for task in tasks:
-        for name in filter(None, (task.id, task.alias)):
-            if name.startswith(args.start) and shown < MOST:
-                print(f"{name}\t{one_line(task.title, 60)}")
-                shown += 1
+    begun = [(name, about) for name, about in names if name.startswith(args.start)]
+    for name, about in begun[:MOST]:
+        print(f"{one_line(name)}\t{one_line(about, 60)}")
     return 0

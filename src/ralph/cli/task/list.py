@@ -27,7 +27,7 @@ STATUSES = ("pending", "in_progress", "done", "blocked", "failed")
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--feature", metavar="NAME", help="only tasks of this feature")
+    parser.add_argument("--feature", metavar="FEATURE", help="only tasks of this feature")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--status",

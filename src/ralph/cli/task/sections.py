@@ -65,10 +65,25 @@ def related(screen: Screen, heading: str, tasks: Sequence[Task], limit: int = SH
 
 
 def attempts(screen: Screen, sessions: Sequence[Session]) -> list[str]:
-    """One line for each attempt."""
+    """Each attempt: how it went, what it cost, what came of it."""
     if not sessions:
         return []
-    return ["", screen.bold("attempts"), *(f"  {attempt_line(one)}" for one in sessions)]
+    lines = ["", screen.bold("attempts")]
+    for session in sessions:
+        lines.append(f"  {attempt_line(session)}")
+        lines += [f"     {line}" for line in outcome_lines(session)]
+    return lines
+
+
+def outcome_lines(session: Session) -> list[str]:
+    """What an attempt came to: its commits, and what was decided about it."""
+    lines = []
+    if session.commits:
+        lines.append(f"commits  {' '.join(commit[:12] for commit in session.commits)}")
+    if session.verdict:
+        said = session.verdict.removeprefix(f"attempt {session.attempt}: ")
+        lines.append(f"verdict  {one_line(said, 200)}")
+    return lines
 
 
 def attempt_line(session: Session) -> str:

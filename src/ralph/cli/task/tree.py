@@ -11,6 +11,7 @@ from ralph.cli.parser import add_json, at_least
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ralph.cli.screen import Screen
     from ralph.core.ids import TaskId
     from ralph.core.task import Status, Task
 
@@ -55,20 +56,28 @@ def run(args: Namespace) -> int:
             )
             return 0
     from ralph.cli.screen import Screen
-    from ralph.ui.tables import Branch, tree
 
-    screen = Screen(args, project)
-    branches = (
-        Branch(task.id, task.parent_id, _label(task, statuses[task.id]), statuses[task.id])
-        for task in tasks
-    )
-    lines = tree(branches, width=screen.width, color=screen.has_colour)
-    print("\n".join(lines) or "no tasks")
+    show_tree(tasks, Screen(args, project), statuses)
     if is_cut:
         import sys
 
         print(f"… and more than these {limit} (--limit N, 0 for all)", file=sys.stderr)
     return 0
+
+
+def show_tree(
+    tasks: "Sequence[Task]", screen: "Screen", statuses: "dict[TaskId, Status] | None" = None
+) -> None:
+    """Print them below their parents. Tasks come parents first."""
+    from ralph.ui.tables import Branch, tree
+
+    shown = derived(tasks, is_cut=False) if statuses is None else statuses
+    branches = (
+        Branch(task.id, task.parent_id, _label(task, shown[task.id]), shown[task.id])
+        for task in tasks
+    )
+    lines = tree(branches, width=screen.width, color=screen.has_colour)
+    print("\n".join(lines) or "no tasks")
 
 
 def _label(task: "Task", status: "Status") -> str:

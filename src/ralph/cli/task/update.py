@@ -26,7 +26,7 @@ def arguments(parser: ArgumentParser) -> None:
     parent.add_argument("--parent", metavar="TASK", help="make it a part of this task")
     parent.add_argument("--no-parent", action="store_true", help="make it stand on its own")
     feature = parser.add_mutually_exclusive_group()
-    feature.add_argument("--feature", metavar="NAME", help="put it into a feature; made if new")
+    feature.add_argument("--feature", metavar="FEATURE", help="put it into a feature; made if new")
     feature.add_argument("--no-feature", action="store_true", help="take it out of its feature")
     change = parser.add_mutually_exclusive_group()
     change.add_argument(

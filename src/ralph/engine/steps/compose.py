@@ -1,13 +1,11 @@
 """Step 2: write down what the session is told."""
 
-import os
-
-from ralph.core.errors import CannotWrite
 from ralph.core.sections import Given
+from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
 from ralph.engine.material import gather, tell
-from ralph.ports.agent import Brief, with_rules
+from ralph.ports.agent import Brief
 from ralph.ports.store import Claim
 
 
@@ -44,8 +42,7 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         terms=choose_model(kit, task),
         given=told.written.given,
     )
-    _write(brief.path, with_rules(brief))
-    _write(brief.rules_path, brief.rules)
+    write_files(brief)
     return brief
 
 
@@ -55,15 +52,3 @@ def _warn_of_cuts(kit: Kit, given: tuple[Given, ...]) -> None:
         if one.is_cut and one.name in ("task", "spec", "plan", "guidance"):
             what = one.source.strip("`") or one.name
             kit.warn_once(f"[context] brief_tokens leave no room for all of {what}")
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-    except OSError as error:
-        raise CannotWrite(
-            f"cannot write {path}: {error.strerror}",
-            hint="look at the disk, and at what is in the place of its folder",
-        ) from error

@@ -15,6 +15,7 @@ from ralph.core.verdict import (
     on_ending,
     on_gates,
     on_history,
+    on_result,
     on_tampering,
 )
 from ralph.engine.control import listen
@@ -58,6 +59,7 @@ def _judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Ver
         or on_history(_lost(kit, session, base))
         or on_tampering(_tampered(kit, session, base))
         or on_change(task, _worked_on(kit, session, base), kit.kept)
+        or on_result(kit.missing(task))
         or _gates(kit, task, session, base)
     )
 

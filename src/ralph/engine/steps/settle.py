@@ -10,7 +10,7 @@ from ralph.core.task import Status, Task
 from ralph.core.transitions import Accepted, Struck
 from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit, Unfinished
-from ralph.engine.work import bring_back, commit_work, set_aside
+from ralph.engine.work import bring_back, commit_work, mind_secrets, set_aside
 from ralph.ports.store import Claim, Session
 
 
@@ -23,7 +23,8 @@ def settle(
         kit.warn(warning, task.id)
     if isinstance(verdict.transition, Accepted) and base and session.after:
         bring_back(kit, task.id, base, session.after)
-        commit_work(kit, task, base, session.after)
+        mind_secrets(kit, task.id, base, session.after)
+        commit_work(kit, task, session.id, base, session.after)
     try:
         after = kit.store.settle(
             claim,

@@ -33,6 +33,10 @@ MOST_BYTES: Final = 2**20
 VARIABLES: Final = "shell_environment_policy.ignore_default_excludes=true"
 """Ralph has taken the secrets out already, and its own token must stay."""
 
+SHELL: Final = "allow_login_shell=false"
+"""A login shell puts the system's own PATH in the place of the session's: commands of the project's
+environment are not found any more, nor is `ralph`."""
+
 
 class Codex:
     """In a sandbox of Ralph's, without any of its own; else in its own one."""
@@ -80,7 +84,7 @@ class Codex:
                 *("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral"),
                 *sandbox.flags(brief, ask=False),
                 *_model(brief),
-                *settings(*QUIET, BOUNDED, VARIABLES),
+                *settings(*QUIET, BOUNDED, VARIABLES, SHELL),
                 "-",
             ),
             stdin=opening(brief, MOST_BYTES).encode("utf-8", "replace"),
@@ -94,7 +98,7 @@ class Codex:
                 "codex",
                 *sandbox.flags(brief, ask=True),
                 *_model(brief),
-                *settings(*QUIET),
+                *settings(*QUIET, SHELL),
                 opening(brief),
             ),
             env=sandbox.variables(brief),

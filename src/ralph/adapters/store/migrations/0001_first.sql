@@ -63,6 +63,9 @@ CREATE INDEX tasks_ready_feature_chain ON tasks (feature_id, chain DESC, priorit
 -- Counts, "is anything open?" and "what is in progress?" without looking at a single row.
 CREATE INDEX tasks_status ON tasks (status, feature_id);
 CREATE INDEX tasks_parent ON tasks (parent_id) WHERE parent_id IS NOT NULL;
+-- The roots of a feature: they tell how far it has come.
+CREATE INDEX tasks_top ON tasks (feature_id, status)
+    WHERE parent_id IS NULL AND feature_id IS NOT NULL;
 -- Parents that may fail with the next task that does.
 CREATE INDEX tasks_doubtful ON tasks (id) WHERE status = 'pending' AND failed_children > 0;
 -- Tasks that somebody began and that are not settled: a handful at any time.

@@ -77,3 +77,17 @@ DELETE FROM tasks WHERE id IN {listed}
 -- name: any_stuck
 -- Is anything failed or blocked? If not, no edge can change anybody's status.
 SELECT EXISTS (SELECT 1 FROM tasks WHERE status IN ('failed', 'blocked'))
+
+-- name: features_of
+-- The features that some tasks belong to.
+SELECT DISTINCT feature_id FROM tasks WHERE id IN {listed} AND feature_id IS NOT NULL
+
+-- name: top_of_feature
+-- A task of a feature; what is below it goes with it, whichever it is.
+SELECT id FROM tasks WHERE feature_id = :feature
+    AND status IN ('pending', 'in_progress', 'done', 'blocked', 'failed')
+ORDER BY parent_id IS NOT NULL LIMIT 1
+
+-- name: delete_feature
+-- The feature itself; its tasks go before it.
+DELETE FROM features WHERE id = :id

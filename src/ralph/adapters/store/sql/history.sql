@@ -55,6 +55,11 @@ ON CONFLICT (id) DO UPDATE SET
 -- How far an attempt has come.
 UPDATE sessions SET mark = :mark, gates = coalesce(:gates, gates) WHERE id = :id
 
+-- name: add_commit
+-- What Ralph has committed of a session's work.
+UPDATE sessions SET commits = json_insert(commits, '$[#]', :commit) WHERE id = :id
+RETURNING run_id
+
 -- name: tell
 -- A claim made over the session's socket.
 UPDATE sessions SET told = :told WHERE id = :id

@@ -73,21 +73,6 @@ SELECT blocked_id, blocker_id FROM dependencies JOIN tasks ON id = blocker_id
 WHERE blocked_id IN {listed}
 ORDER BY {by_priority}
 
--- name: feature
--- A feature by its name, else by its id.
-SELECT id, name, spec_path, plan_path, status, created_at, updated_at FROM features
-WHERE name = :name OR id = :name ORDER BY name = :name DESC LIMIT 1
-
--- name: features
--- All of them, in the order in which they were added.
-SELECT id, name, spec_path, plan_path, status, created_at, updated_at FROM features
-ORDER BY rowid
-
--- name: add_feature
--- One more.
-INSERT INTO features (id, name, status, created_at, updated_at)
-VALUES (:id, :name, 'draft', :now, :now)
-
 -- name: add_log
 -- One more line of a task's log.
 INSERT INTO task_logs (task_id, message, timestamp) VALUES (?, ?, ?)

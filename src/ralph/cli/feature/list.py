@@ -37,7 +37,7 @@ def run(args: Namespace) -> int:
         )
         return 0
     if not features:
-        print("no features; `ralph task add TITLE --feature NAME` makes one")
+        print("no features; `ralph feature create NAME` makes one")
         return 0
     screen = Screen(args, project)
     rows = [

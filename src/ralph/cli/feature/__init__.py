@@ -1,0 +1,1 @@
+"""Features: from an idea to tasks."""

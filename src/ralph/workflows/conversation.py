@@ -1,0 +1,58 @@
+"""A session with a person at the terminal: Ralph prepares it, steps aside, and comes back."""
+
+import os
+from collections.abc import Mapping
+
+import msgspec
+
+from ralph.core.errors import BadConfig
+from ralph.core.feature_texts import Talk
+from ralph.core.ids import RunId, TaskId
+from ralph.engine.brief_files import write_files
+from ralph.ports.agent import Agent, Brief, Terms
+from ralph.ports.executor import Command, Executor
+
+
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    """What it works with. The agent uses the person's own configuration, and asks them for
+    permissions: a fresh folder would greet them as a stranger."""
+
+    agent: Agent
+    executor: Executor
+    env: Mapping[str, str]
+    root: str
+    files: str
+    """The common beginning of the paths of what the session is told."""
+    model: str
+    as_root: bool
+
+    def hold(self, talk: Talk) -> int:
+        """Hand the terminal over until the person leaves; return the agent's exit code."""
+        brief = self._brief(talk)
+        launch = self.agent.converse(brief)
+        if launch.stdin:
+            # It would read the brief where it should hear the person.
+            name = self.agent.traits.name
+            raise BadConfig(
+                f"the agent {name} cannot talk with a person: it reads its standard input",
+                hint='set [agent] interactive = "my-agent {prompt}", or use --request and --yes',
+            )
+        return self.executor.converse(
+            Command(argv=launch.argv, cwd=self.root, env={**self.env, **launch.env})
+        )
+
+    def _brief(self, talk: Talk) -> Brief:
+        brief = Brief(
+            task_id=TaskId("talk"),
+            title=talk.title,
+            attempt=1,
+            run_id=RunId(os.path.basename(self.files)),
+            text=talk.opening,
+            path=f"{self.files}.prompt.md",
+            checkout=self.root,
+            rules=talk.rules,
+            rules_path=f"{self.files}.rules.md",
+            terms=Terms(model=self.model, as_root=self.as_root),
+        )
+        write_files(brief)
+        return brief

@@ -1,0 +1,69 @@
+"""Messages become arguments of programs, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.adapters.notify.programs import DESKTOP, SPEECH, CommandLine, Program
+from ralph.core.news import Kind, News
+from ralph.testing.clock import FrozenClock
+from ralph.testing.doubles import FakeExecutor
+
+NEWS = News(kind=Kind.FAILED, text='failed: <b>"$(rm -rf /)"</b>')
+
+
+@pytest.fixture
+def executor() -> FakeExecutor:
+    return FakeExecutor(FrozenClock())
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def have(programs: Path, name: str) -> str:
+    (programs / name).write_text("#!/bin/sh\n")
+    (programs / name).chmod(0o755)
+    return str(programs / name)
+
+
+def test_without_such_a_program_there_is_no_channel(executor: FakeExecutor, programs: Path) -> None:
+    assert Program.first(executor, DESKTOP, "Ralph") is None
+
+
+def test_a_desktop_that_reads_markup_gets_none(executor: FakeExecutor, programs: Path) -> None:
+    path = have(programs, "notify-send")
+    channel = Program.first(executor, DESKTOP, "Ralph in app")
+    assert channel is not None
+    channel.tell(NEWS)
+    text = 'failed: &lt;b&gt;"$(rm -rf /)"&lt;/b&gt;'
+    assert executor.sent == [(path, "--app-name=Ralph", "--", "Ralph in app", text)]
+
+
+def test_on_a_mac_the_text_is_an_argument_of_the_script(
+    executor: FakeExecutor, programs: Path
+) -> None:
+    have(programs, "osascript")
+    channel = Program.first(executor, DESKTOP, "Ralph in app")
+    assert channel is not None
+    channel.tell(NEWS)
+    (argv,) = executor.sent
+    assert argv[-3:] == ("--", "Ralph in app", NEWS.text)
+    assert not any(NEWS.text in word for word in argv[:-1])
+
+
+def test_it_speaks_with_what_is_there(executor: FakeExecutor, programs: Path) -> None:
+    path = have(programs, "spd-say")
+    channel = Program.first(executor, SPEECH, "Ralph in app")
+    assert channel is not None
+    channel.tell(NEWS)
+    assert executor.sent == [(path, "--", f"Ralph in app. {NEWS.text}")]
+
+
+def test_a_persons_command_gets_the_message_as_its_last_argument(executor: FakeExecutor) -> None:
+    CommandLine(executor, "tell me --loud", "Ralph in app", "/app").tell(NEWS)
+    assert executor.sent == [
+        ("/bin/sh", "-c", 'tell me --loud "$1"', "ralph", f"Ralph in app: {NEWS.text}")
+    ]
