@@ -9,8 +9,10 @@ from tests.e2e.stage import Stage
 from tests.e2e.terminal import HIDE, INTERRUPT, JOB_CONTROL, SHOW, SUSPEND, Terminal
 from tests.ui.vt import Terminal as Glass
 
+QUESTION = b"What should its next session know?"
 
-def test_ctrl_c_ends_the_run_and_leaves_the_terminal_sane(project: Project) -> None:
+
+def test_ctrl_c_stops_the_session_and_a_second_one_ends_the_run(project: Project) -> None:
     stage = Stage(project)
     project.agent(stage.agent())
     task = project.add("Write it")
@@ -18,15 +20,104 @@ def test_ctrl_c_ends_the_run_and_leaves_the_terminal_sane(project: Project) -> N
     terminal.until(stage.there.exists, "the session began")
     terminal.until(lambda: HIDE in terminal.seen, "the live view is there")
     terminal.type(INTERRUPT)
-    assert terminal.ended() == 130
-    assert terminal.is_sane()
-    assert b"interrupted" in terminal.seen
-    assert b"^C" not in terminal.seen
+    terminal.until(lambda: QUESTION in terminal.seen, "it asks")
     assert left_running(project) == []
     shown = project.task(task)
     assert (shown["status"], shown["claimed_by"], shown["retry_count"]) == ("pending", None, 0)
+    terminal.type(INTERRUPT)
+    assert terminal.ended() == 130
+    assert terminal.is_sane()
+    assert b"interrupted" in terminal.seen
     with store_of(project) as store:
         assert [run.outcome for run in store.runs()] == ["interrupted"]
+
+
+def again(project: Project, stage: Stage) -> str:
+    """An agent that waits for its cue at first, and keeps what its second session is told."""
+    told = project.path.parent / "told.md"
+    return f"if [ $RALPH_ATTEMPT = 1 ]; then {stage.agent()}; else cat > '{told}'; {DONE}; fi"
+
+
+@pytest.mark.parametrize(
+    ("typed", "heard"), [(b"use the \xc3\xa9clair fixture\n", True), (b"\n", False)]
+)
+def test_guidance_after_ctrl_c_reaches_the_next_session(
+    project: Project, typed: bytes, *, heard: bool
+) -> None:
+    stage = Stage(project)
+    project.agent(again(project, stage))
+    task = project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until(stage.there.exists, "the session began")
+    # Typed before the question: an answer to nothing.
+    terminal.type(b"\n\n")
+    terminal.type(INTERRUPT)
+    terminal.until(lambda: QUESTION in terminal.seen, "it asks")
+    assert HIDE not in terminal.seen[terminal.seen.rfind(SHOW) :]
+    terminal.type(typed)
+    assert terminal.ended() == 0
+    assert terminal.is_sane()
+    shown = project.task(task)
+    assert (shown["status"], shown["attempt"], shown["strikes"]) == ("done", 2, 0)
+    told = (project.path.parent / "told.md").read_text()
+    assert ("use the éclair fixture" in told) is heard
+
+
+def test_ctrl_d_is_no_answer_and_ends_the_run(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(stage.agent())
+    project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until(stage.there.exists, "the session began")
+    terminal.type(INTERRUPT)
+    terminal.until(lambda: QUESTION in terminal.seen, "it asks")
+    terminal.type(b"\x04")
+    assert terminal.ended() == 130
+    assert terminal.is_sane()
+
+
+@pytest.mark.parametrize(("word", "code"), [("resume", 0), ("stop", 6)])
+def test_the_question_can_be_answered_from_elsewhere(
+    project: Project, word: str, code: int
+) -> None:
+    stage = Stage(project)
+    project.agent(again(project, stage))
+    project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until(stage.there.exists, "the session began")
+    terminal.type(INTERRUPT)
+    terminal.until(lambda: QUESTION in terminal.seen, "it asks")
+    project.ralph(word)
+    assert terminal.ended() == code
+    assert terminal.is_sane()
+
+
+def test_what_a_person_edits_while_they_are_asked_is_theirs(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(again(project, stage))
+    project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until(stage.there.exists, "the session began")
+    terminal.type(INTERRUPT)
+    terminal.until(lambda: QUESTION in terminal.seen, "it asks")
+    project.write("README.md", "a person's words\n")
+    terminal.type(b"\n")
+    assert terminal.ended() == 0
+    assert project.git("status", "--porcelain") == "M README.md"
+
+
+def test_ctrl_c_while_a_gate_runs_ends_the_run(project: Project) -> None:
+    """No session is stopped, so there is nobody to be guided."""
+    stage = Stage(project)
+    project.agent(
+        DONE, gates=f'test = "[ ! -e work.txt ] || {{ {stage.agent("test -e README.md")}; }}"'
+    )
+    project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until(stage.there.exists, "the gate runs")
+    terminal.type(INTERRUPT)
+    assert terminal.ended() == 130
+    assert QUESTION not in terminal.seen
 
 
 @pytest.mark.parametrize("state", ["session", "gate"])
@@ -166,5 +257,6 @@ def has_heard(project: Project, words: str) -> bool:
 def on_glass(terminal: Terminal) -> str:
     """What a person sees."""
     glass = Glass(80, 24)
-    glass.feed(terminal.seen.decode())
+    # A bell is heard, not seen.
+    glass.feed(terminal.seen.decode().replace("\a", ""))
     return glass.text()

@@ -1,0 +1,47 @@
+"""A person talks with the real Claude Code about a spec: its own screen, in their terminal."""
+
+import json
+import os
+from pathlib import Path
+
+from ralph.testing.model import Write, do, say
+from tests.e2e.agents.conftest import Real
+from tests.e2e.agents.setups import KEY
+from tests.e2e.terminal import Terminal
+
+SPEC = ".ralph/features/login/spec.md"
+
+
+def known_here(project: Path) -> None:
+    """What a person's own configuration says who has used it here before: no greeting, no doubts
+    about the key, nor about the folder."""
+    settings = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+        "projects": {str(project): {"hasTrustDialogAccepted": True}},
+    }
+    Path(os.environ["HOME"], ".claude.json").write_text(json.dumps(settings))
+
+
+def test_claude_asks_for_permission_and_writes_the_spec(real: Real) -> None:
+    project = real("claude")
+    known_here(project.path)
+    project.server.script(
+        "spec",
+        do(Write(path=f"{{cwd}}/{SPEC}", text="# Login\n"), text="I write it."),
+        say("It-is-written."),
+    )
+    request = "sign in by mail [[scenario:spec]]"
+    terminal = Terminal(project, "feature", "spec", "login", "--request", request)
+    terminal.until(lambda: b"Yes, allow all edits" in terminal.seen, "it asks", 60)
+    assert not (project.path / SPEC).exists()
+    terminal.type(b"\r")
+    terminal.until(lambda: b"It-is-written." in terminal.seen, "it was permitted", 60)
+    terminal.type(b"/exit")
+    terminal.until(lambda: b"/exit" in terminal.seen, "it was typed")
+    terminal.type(b"\r")
+    assert terminal.ended() == 0
+    assert terminal.is_sane()
+    assert (project.path / SPEC).read_text() == "# Login\n"
+    assert f"spec: {SPEC}".encode() in terminal.seen
