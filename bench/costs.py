@@ -8,7 +8,7 @@ from typing import Any
 from bench.store import RealClock, took_ms
 from ralph.adapters.store.sqlite import SqliteStore
 from ralph.core.ids import RunId
-from ralph.ports.store import Asked, By
+from ralph.ports.ledger import Asked, By
 
 SESSIONS = 100_000
 SUM_MS = 1_000.0

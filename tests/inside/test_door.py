@@ -29,8 +29,9 @@ from ralph.core.task import Draft, Status
 from ralph.core.transitions import Accepted, Blocked
 from ralph.documents import guardrails
 from ralph.inside.door import SocketDoor
+from ralph.ports.ledger import Asked, By
 from ralph.ports.library import Lessons
-from ralph.ports.store import Asked, By, Claim, Filter, Owner, Run, Session, Store
+from ralph.ports.store import Claim, Filter, Owner, Run, Session, Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import FakeLibrary
 from ralph.testing.memory_store import MemoryStore

@@ -11,7 +11,8 @@ from ralph.cli.parser import add_json, at_least
 
 if TYPE_CHECKING:
     from ralph.core.ids import TaskId
-    from ralph.ports.store import Asked, Store
+    from ralph.ports.ledger import Asked
+    from ralph.ports.store import Store
 
 EXAMPLES = """
 ralph costs
@@ -48,7 +49,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
-    from ralph.ports.store import Asked, By
+    from ralph.ports.ledger import Asked, By
 
     project = the_project()
     limit = args.limit if args.limit is not None else 0 if args.json else ROWS
@@ -82,7 +83,7 @@ def run(args: Namespace) -> int:
 def _asked(args: Namespace, store: "Store") -> "Asked":
     from ralph.core.errors import Missing
     from ralph.core.ids import RunId
-    from ralph.ports.store import Asked
+    from ralph.ports.ledger import Asked
 
     run = RunId(args.run) if args.run is not None else None
     if run is not None and store.run(run) is None:
@@ -98,7 +99,7 @@ def _asked(args: Namespace, store: "Store") -> "Asked":
 def _task(name: str, store: "Store") -> "TaskId":
     from ralph.core.errors import NoSuchTask
     from ralph.core.ids import TaskId
-    from ralph.ports.store import Asked
+    from ralph.ports.ledger import Asked
 
     try:
         return store.find(name).id

@@ -16,7 +16,8 @@ from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
 from ralph.core.target import Everything
 from ralph.core.task import Status, Task
-from ralph.ports.store import Asked, Counts, Filter, Run, Store
+from ralph.ports.ledger import Asked
+from ralph.ports.store import Counts, Filter, Run, Store
 
 STUCK = 5
 

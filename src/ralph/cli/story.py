@@ -17,7 +17,8 @@ from ralph.core.safe_text import one_line
 from ralph.core.sections import Given
 from ralph.core.spent import Spent
 from ralph.core.task import Task
-from ralph.ports.store import Asked, LogEntry, Run, Session, Store
+from ralph.ports.ledger import Asked
+from ralph.ports.store import LogEntry, Run, Session, Store
 from ralph.ui.wording import denials
 
 SESSIONS = 100

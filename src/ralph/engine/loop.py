@@ -22,7 +22,8 @@ from ralph.engine.recovery import look_around, recover
 from ralph.engine.roster import choose, leave_out, remedy
 from ralph.engine.steps.claim import claim
 from ralph.engine.unjudged import unjudged
-from ralph.ports.store import Asked, Claim, Run
+from ralph.ports.ledger import Asked
+from ralph.ports.store import Claim, Run
 
 OVERLOADS_IN_A_ROW = 8
 

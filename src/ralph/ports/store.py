@@ -18,11 +18,12 @@ from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
 from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
-from ralph.core.spent import Spent
 from ralph.core.target import Target
 from ralph.core.task import Draft, Edit, Feature, Status, Task
 from ralph.core.transitions import Transition
 from ralph.core.tried import Judged, Tried
+from ralph.ports.ledger import Ledger
+from ralph.ports.memories import Memories
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -421,56 +422,6 @@ class History(Protocol):
     ) -> None: ...
     def take_controls(self, run: RunId) -> list[Control]:
         """What was asked since the last look; each is handed out once."""
-        ...
-
-
-class Memories(Protocol):
-    """What later sessions may be told. It stays when a task is deleted."""
-
-    def recall(self, words: Sequence[str], limit: int) -> list[Memory]:
-        """Those that have any of the words, the most relevant first. Words are data: nothing in
-        them is taken for a query language."""
-        ...
-
-    def memories(self, *, task: TaskId | None = None, limit: int = 0) -> list[Memory]:
-        """All of them, or those of one task; newest first."""
-        ...
-
-    def forget(self, memory: int) -> Memory:
-        """Remove it, and return what it was. Missing if there is none of that number."""
-        ...
-
-
-class By(StrEnum):
-    """How costs are put together."""
-
-    RUN = "run"
-    TASK = "task"
-    AGENT = "agent"
-    MODEL = "model"
-    DAY = "day"
-
-
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """Which sessions a sum is about."""
-
-    run: RunId | None = None
-    task: TaskId | None = None
-    """With all below it; also one that is deleted."""
-    since: str | None = None
-    """Those that ended at this moment or later."""
-
-
-class Ledger(Protocol):
-    """What was spent, by sessions that have ended. It stays when a task is deleted."""
-
-    def spent(self, asked: Asked) -> Spent:
-        """The whole sum."""
-        ...
-
-    def costs(self, by: By, asked: Asked, limit: int = 0) -> list[tuple[str, Spent]]:
-        """Sums by run, task, agent, model (empty where nobody knows it) or day of the local time.
-        Runs and days come newest first, the others dearest first."""
         ...
 
 

@@ -14,7 +14,8 @@ from ralph.core.ids import RunId, TaskId
 from ralph.core.moment import iso
 from ralph.core.spent import Spent, one_session
 from ralph.core.transitions import Rejected
-from ralph.ports.store import Asked, By, Store
+from ralph.ports.ledger import Asked, By
+from ralph.ports.store import Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.store_words import RUN, Contract, add, begin, claim, settle, start
 

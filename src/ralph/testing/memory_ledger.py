@@ -6,7 +6,8 @@ from functools import reduce
 from ralph.core.moment import epoch
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent, one_session
-from ralph.ports.store import Asked, By, Session
+from ralph.ports.ledger import Asked, By
+from ralph.ports.store import Session
 from ralph.testing.memory_state import State
 
 

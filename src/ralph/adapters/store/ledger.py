@@ -6,7 +6,8 @@ from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.ranking import RankingPart
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
-from ralph.ports.store import Asked, By, Session
+from ralph.ports.ledger import Asked, By
+from ralph.ports.store import Session
 
 SQL = Queries("ledger")
 LONGEST_NAME = 200

@@ -65,7 +65,7 @@ def _tops(store: "Store", feature: "Feature") -> "list[Task]":
 
 def _spent(store: "Store", tops: "list[Task]") -> "Spent":
     from ralph.core.spent import Spent
-    from ralph.ports.store import Asked
+    from ralph.ports.ledger import Asked
 
     return sum((store.spent(Asked(task=top.id)) for top in tops), start=Spent())
 

@@ -23,7 +23,7 @@ def run(args: Namespace) -> int:
     from ralph.cli.screen import Screen
     from ralph.cli.task import sections
     from ralph.cli.task.telling import titled
-    from ralph.ports.store import Asked
+    from ralph.ports.ledger import Asked
 
     project = the_project()
     with the_store(project) as store:
