@@ -1,5 +1,6 @@
 """Programs beside the work: messengers go their own way, company ends with us."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -22,6 +23,15 @@ def processes() -> Iterator[Processes]:
     made = Processes(SystemClock())
     yield made
     made.close()
+
+
+@pytest.fixture(autouse=True)
+def buried() -> Iterator[None]:
+    """A process that lives on, as this one does, would keep them as dead children."""
+    yield
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
 
 
 def until(condition: Callable[[], bool], what: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from collections.abc import Callable
 
 from tests.e2e.conftest import RALPH, Project
 
+CONTROL = re.compile(rb"\x1b\[[0-9;?>=]*[@-~]|\x1b\][^\x07]*\x07|\x1b[^\[\]]")
+"""What moves the cursor, sets colours or titles."""
 INTERRUPT, SUSPEND = b"\x03", b"\x1a"
 HIDE, SHOW = b"\x1b[?25l", b"\x1b[?25h"
 NO_WRAP, WRAP = b"\x1b[?7l", b"\x1b[?7h"
@@ -74,6 +77,12 @@ class Terminal:
             env={**os.environ, "TERM": "xterm-256color", "PYTHONUTF8": "1"},
         )
         project.started.append(self.process)  # type: ignore[arg-type]
+
+    @property
+    def words(self) -> str:
+        """What a person could read, without where it stands; some programs move the cursor from
+        word to word."""
+        return " ".join(CONTROL.sub(b" ", self.seen).decode("utf-8", "replace").split())
 
     def until(self, condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
         """Read on, as a terminal does, until something has happened."""

@@ -21,7 +21,11 @@ def known_here(project: Path) -> None:
         "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
         "projects": {str(project): {"hasTrustDialogAccepted": True}},
     }
-    Path(os.environ["HOME"], ".claude.json").write_text(json.dumps(settings))
+    home = Path(os.environ["HOME"])
+    (home / ".claude.json").write_text(json.dumps(settings))
+    quiet = {"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1"}
+    (home / ".claude").mkdir()
+    (home / ".claude/settings.json").write_text(json.dumps({"env": quiet}))
 
 
 def test_claude_asks_for_permission_and_writes_the_spec(real: Real) -> None:
@@ -34,14 +38,14 @@ def test_claude_asks_for_permission_and_writes_the_spec(real: Real) -> None:
     )
     request = "sign in by mail [[scenario:spec]]"
     terminal = Terminal(project, "feature", "spec", "login", "--request", request)
-    terminal.until(lambda: b"Yes, allow all edits" in terminal.seen, "it asks", 60)
+    terminal.until(lambda: "Yes, allow all edits" in terminal.words, "it asks", 60)
     assert not (project.path / SPEC).exists()
     terminal.type(b"\r")
-    terminal.until(lambda: b"It-is-written." in terminal.seen, "it was permitted", 60)
+    terminal.until(lambda: "It-is-written." in terminal.words, "it was permitted", 60)
     terminal.type(b"/exit")
-    terminal.until(lambda: b"/exit" in terminal.seen, "it was typed")
+    terminal.until(lambda: "/exit" in terminal.words, "it was typed")
     terminal.type(b"\r")
     assert terminal.ended() == 0
     assert terminal.is_sane()
     assert (project.path / SPEC).read_text() == "# Login\n"
-    assert f"spec: {SPEC}".encode() in terminal.seen
+    assert f"spec: {SPEC}" in terminal.words
