@@ -24,6 +24,7 @@ from ralph.core.transitions import Transition
 from ralph.core.tried import Judged, Tried
 from ralph.ports.ledger import Ledger
 from ralph.ports.memories import Memories
+from ralph.ports.papers import Papers
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -436,7 +437,7 @@ class Journal(Protocol):
     def last_seq(self) -> int: ...
 
 
-class Store(Graph, Claims, History, Memories, Ledger, Journal, Protocol):
+class Store(Graph, Papers, Claims, History, Memories, Ledger, Journal, Protocol):
     """All of it."""
 
     def check(self) -> list[str]:

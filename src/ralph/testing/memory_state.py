@@ -22,6 +22,7 @@ from ralph.core.task import Feature, FeatureStatus, Status, Task
 from ralph.core.transitions import Reset, Transition, advance
 from ralph.core.tried import Judged
 from ralph.ports.clock import Clock
+from ralph.ports.papers import Paper
 from ralph.ports.store import Control, LogEntry, Mark, Owner, Run, Session
 
 Moves = Iterable[tuple[TaskId, Transition]]
@@ -45,6 +46,15 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     new: bool = True
 
 
+class Archived(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that was taken out of the graph."""
+
+    root: TaskId
+    task: Task
+    logs: tuple[LogEntry, ...]
+    blockers: tuple[TaskId, ...]
+
+
 class State:
     """Everything, in plain containers. Also the `View` that the rules of the graph look at."""
 
@@ -64,6 +74,8 @@ class State:
         self.guidance: dict[int, Said] = {}
         self.controls: list[tuple[RunId, Control]] = []
         self.memories: dict[int, Memory] = {}
+        self.papers: dict[str, Paper] = {}
+        self.archive: dict[TaskId, Archived] = {}
         self.events: list[Recorded] = []
         self.made = 0
         """How many ids have been made, for tasks, features, guidance and controls alike."""

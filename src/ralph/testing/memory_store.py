@@ -4,19 +4,19 @@ from ralph.core.replay import replay
 from ralph.ports.clock import Clock
 from ralph.ports.store import Store
 from ralph.testing.memory_claims import MemoryClaims
-from ralph.testing.memory_graph import MemoryGraph
 from ralph.testing.memory_history import MemoryHistory
 from ralph.testing.memory_ledger import MemoryLedger
 from ralph.testing.memory_memories import MemoryMemories
+from ralph.testing.memory_papers import MemoryPapers
 from ralph.testing.memory_state import State
 
 
-class MemoryStore(MemoryGraph, MemoryClaims, MemoryHistory, MemoryMemories, MemoryLedger):
+class MemoryStore(MemoryPapers, MemoryClaims, MemoryHistory, MemoryMemories, MemoryLedger):
     """`Store` on plain dicts. Slow and plain on purpose: readiness is computed, not kept."""
 
     def __init__(self, clock: Clock) -> None:
         state = State(clock)
-        MemoryGraph.__init__(self, state)
+        MemoryPapers.__init__(self, state)
         MemoryClaims.__init__(self, state)
         MemoryHistory.__init__(self, state, self)
         MemoryMemories.__init__(self, state)

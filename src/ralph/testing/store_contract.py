@@ -7,12 +7,14 @@ from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
 from ralph.testing.ledger_contract import LedgerContract
 from ralph.testing.memories_contract import MemoriesContract
+from ralph.testing.papers_contract import PapersContract
 from ralph.testing.status_contract import StatusContract
 from ralph.testing.tried_contract import TriedContract
 
 
 class StoreContract(
     GraphContract,
+    PapersContract,
     StatusContract,
     ClaimsContract,
     BaseContract,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from ralph.adapters.store.graph import GraphPart
+from ralph.adapters.store.papers import PapersPart
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.rows import memory_of
@@ -19,7 +19,7 @@ SEARCHED: Final = 3000
 as long in ten years as today."""
 
 
-class MemoryPart(GraphPart):
+class MemoryPart(PapersPart):
     """`Memories` on the table `memories` and its index of words."""
 
     searched = SEARCHED

@@ -192,6 +192,28 @@ CREATE INDEX memories_sort ON memories (kind = 'knowledge', id);
 -- The words of the newest: only these are searched.
 CREATE VIRTUAL TABLE memory_words USING fts5 (title, tags, text, tokenize = 'porter unicode61');
 
+-- Documents as Ralph was last done with them: what differs since is somebody else's doing.
+CREATE TABLE papers (
+    path     TEXT PRIMARY KEY NOT NULL,
+    content  BLOB NOT NULL,
+    held_for TEXT, -- the task of the session that works on it
+    kept_at  TEXT NOT NULL
+);
+
+-- Tasks whose stories were taken out of their documents, to be brought back with them.
+CREATE TABLE archive (
+    task_id     TEXT PRIMARY KEY NOT NULL,
+    root_id     TEXT NOT NULL, -- itself, or the task above it that was taken out
+    feature_id  TEXT,
+    task        TEXT NOT NULL, -- all of these as JSON
+    logs        TEXT NOT NULL,
+    blockers    TEXT NOT NULL,
+    archived_at TEXT NOT NULL
+);
+
+CREATE INDEX archive_root ON archive (root_id);
+CREATE INDEX archive_feature ON archive (feature_id);
+
 CREATE TABLE events (
     seq     INTEGER PRIMARY KEY, -- no AUTOINCREMENT: it costs a write, and no event is ever deleted
     time    TEXT NOT NULL,
