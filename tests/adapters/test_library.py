@@ -207,3 +207,52 @@ class TestChanging:
         (root / "file").write_text("")
         with pytest.raises(CannotWrite, match=r"cannot write file/a\.md"):
             library.change("file/a.md", lambda text: text + "y")
+
+
+class TestBytes:
+    def test_a_file_is_read_and_written_byte_for_byte(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        data = b"\xff\xfea\r\n\0"
+        library.put("new/folder/a.md", data)
+        assert (root / "new/folder/a.md").read_bytes() == data
+        assert library.content("new/folder/a.md") == data
+
+    def test_a_missing_file_has_no_content(self, library: FolderLibrary) -> None:
+        assert library.content("a.md") is None
+
+    def test_permissions_stay_and_nothing_lies_beside_it(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        (root / "a.md").write_text("one")
+        (root / "a.md").chmod(0o640)
+        library.put("a.md", b"two")
+        assert (root / "a.md").stat().st_mode & 0o777 == 0o640
+        assert os.listdir(root) == ["a.md"]
+
+    def test_a_link_out_of_the_project_is_neither_read_nor_written(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        outside = root.parent / "outside.md"
+        outside.write_text("secret")
+        (root / "a.md").symlink_to(outside)
+        with pytest.raises(UnusableData, match="leads out of the project"):
+            library.content("a.md")
+        with pytest.raises(UnusableData, match="leads out of the project"):
+            library.put("a.md", b"x")
+        assert outside.read_text() == "secret"
+
+    def test_a_link_within_the_project_stays_one(self, root: Path, library: FolderLibrary) -> None:
+        (root / "docs").mkdir()
+        (root / "docs/a.md").write_text("one")
+        (root / "a.md").symlink_to("docs/a.md")
+        library.put("a.md", b"two")
+        assert (root / "a.md").is_symlink()
+        assert (root / "docs/a.md").read_bytes() == b"two"
+
+    def test_a_folder_in_its_place_is_said(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.md").mkdir()
+        with pytest.raises(UnusableData, match="is not a file"):
+            library.content("a.md")
+        with pytest.raises(CannotWrite, match="cannot write"):
+            library.put("a.md", b"x")

@@ -25,6 +25,15 @@ class Library(Protocol):
         have left a link to what is none of its business."""
         ...
 
+    def content(self, path: str) -> bytes | None:
+        """A file byte for byte; None: there is no such file. UnusableData where something else is
+        in its place."""
+        ...
+
+    def put(self, path: str, content: bytes) -> None:
+        """Write a file, whole or not at all; its folders, too. CannotWrite where that fails."""
+        ...
+
     def folders(self, path: str) -> list[str]:
         """The names of the folders in a folder, sorted; none where it cannot be read."""
         ...

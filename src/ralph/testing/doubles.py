@@ -7,6 +7,7 @@ import msgspec
 
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ending import Exit, Stop
+from ralph.core.errors import UnusableData
 from ralph.core.events import Event, Recorded
 from ralph.core.ids import TaskId
 from ralph.core.snapshot import Changes, Snapshot
@@ -392,6 +393,17 @@ class FakeLibrary:
         if path in self.troubles:
             return Page(trouble=f"{path} {self.troubles[path]}")
         return Page(text=self.pages.get(path))
+
+    def content(self, path: str) -> bytes | None:
+        """The text as UTF-8, if there is one."""
+        if path in self.troubles:
+            raise UnusableData(f"{path} {self.troubles[path]}")
+        text = self.pages.get(path)
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+
+    def put(self, path: str, content: bytes) -> None:
+        """Nobody else is there."""
+        self.pages[path] = content.decode("utf-8", "surrogateescape")
 
     def folders(self, path: str) -> list[str]:
         """What stands between the folder and a file."""

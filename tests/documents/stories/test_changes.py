@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph.documents.stories.boxes import with_boxes
-from ralph.documents.stories.changes import Changes, Cleared, Known, compare
+from ralph.documents.stories.changes import Changes, Cleared, Known, Rewired, compare
 from ralph.documents.stories.claims import boxes_between
 from ralph.documents.stories.marks import all_boxes
 from ralph.documents.stories.prd import Prd
@@ -93,7 +93,27 @@ def test_other_words_are_an_edit() -> None:
 
 def test_another_dependency_is_seen() -> None:
     found = changed(TEXT.replace("Depends on: US-001", "Depends on: US-003"))
-    assert ids(found.rewired) == ["US-002"]
+    assert found.rewired == (Rewired(id="US-002", more=("US-003",), fewer=("US-001",)),)
+
+
+def test_what_was_changed_in_the_store_alone_stays() -> None:
+    last = read_prd(TEXT)
+    store = known(last)
+    store["US-002"] = Known(
+        title="Another", body="words", place=9, needs=frozenset({"US-001", "US-003"})
+    )
+    assert compare(last, last, store).is_empty
+    found = compare(read_prd(TEXT.replace("Two", "Second")), last, store)
+    assert (ids(found.edited), found.rewired, found.moved) == (["US-002"], (), ())
+
+
+def test_without_a_last_version_the_document_says_what_the_stories_are() -> None:
+    now = read_prd(TEXT)
+    store = known(now)
+    store["US-002"] = Known(title="Another", body="words", place=9, needs=frozenset({"US-003"}))
+    found = compare(now, None, store)
+    assert (ids(found.edited), found.moved) == (["US-002"], ("US-002",))
+    assert found.rewired == (Rewired(id="US-002", more=("US-001",)),)
 
 
 def test_what_the_store_says_stays_where_nobody_moved_the_box() -> None:

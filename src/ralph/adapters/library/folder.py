@@ -37,6 +37,24 @@ class FolderLibrary:
             return Page(trouble=f"{path} is not text")
         return Page(text=data.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
 
+    def content(self, path: str) -> bytes | None:
+        """A file byte for byte."""
+        try:
+            return self._bytes(path)
+        except _Refused as refused:
+            raise _unusable(path, refused) from refused
+
+    def put(self, path: str, content: bytes) -> None:
+        """Write a file, whole or not at all."""
+        try:
+            real = os.path.join(self.root, *self._real(path))
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+            _replace(real, content)
+        except _Refused as refused:
+            raise _unusable(path, refused) from refused
+        except OSError as error:
+            raise _unwritten(path, error) from error
+
     def _bytes(self, path: str) -> bytes | None:
         """None: there is no such file."""
         fd = self._open(path)
@@ -118,18 +136,24 @@ class FolderLibrary:
                 if after != before:
                     _replace(real, after.encode("utf-8", "surrogateescape"))
         except _Refused as refused:
-            raise UnusableData(
-                f"{path} {refused}", hint="look at what is in its place"
-            ) from refused
+            raise _unusable(path, refused) from refused
         except OSError as error:
-            raise CannotWrite(
-                f"cannot write {path}: {_why(error)}",
-                hint="look at its permissions, those of its folder, and the disk",
-            ) from error
+            raise _unwritten(path, error) from error
 
 
 class _Refused(Exception):
     """Why a file is left alone, as the end of a sentence about it."""
+
+
+def _unusable(path: str, refused: _Refused) -> UnusableData:
+    return UnusableData(f"{path} {refused}", hint="look at what is in its place")
+
+
+def _unwritten(path: str, error: OSError) -> CannotWrite:
+    return CannotWrite(
+        f"cannot write {path}: {_why(error)}",
+        hint="look at its permissions, those of its folder, and the disk",
+    )
 
 
 def _why(error: OSError) -> str:

@@ -1,5 +1,5 @@
 """What a person has changed: the document as it is now, beside what Ralph last wrote into it and
-what the store knows. A box counts where somebody moved it; otherwise the store is right."""
+what the store knows. What somebody changed in the document counts; otherwise the store is right."""
 
 from collections.abc import Mapping
 
@@ -21,6 +21,14 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     is_archived: bool = False
 
 
+class Rewired(msgspec.Struct, frozen=True, kw_only=True):
+    """A story that depends on others than before."""
+
+    id: str
+    more: tuple[str, ...] = ()
+    fewer: tuple[str, ...] = ()
+
+
 class Cleared(msgspec.Struct, frozen=True, kw_only=True):
     """A story that was done, and is not to a person's mind."""
 
@@ -39,8 +47,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     edited: tuple[Story, ...] = ()
     """Title or body is another."""
     moved: tuple[str, ...] = ()
-    rewired: tuple[Story, ...] = ()
-    """They depend on others than before."""
+    rewired: tuple[Rewired, ...] = ()
     ticked: tuple[str, ...] = ()
     cleared: tuple[Cleared, ...] = ()
     places: dict[str, int] = {}
@@ -54,16 +61,27 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 def compare(now: Prd, last: Prd | None, known: Mapping[str, Known]) -> Changes:
     """What to do to the store so that it follows the document."""
     places = {story.id: place for place, story in enumerate(now.stories, 1)}
-    there = [(story, known[story.id]) for story in now.stories if story.id in known]
     before = last.by_id() if last is not None else {}
+    order = {name: place for place, name in enumerate(before, 1)}
+    there = [(story, known[story.id]) for story in now.stories if story.id in known]
     wishes = [(story, then, _wish(story, before.get(story.id), then)) for story, then in there]
     return Changes(
         added=tuple(story for story in now.stories if story.id not in known),
         removed=tuple(n for n, k in known.items() if n not in places and not k.is_archived),
         back=tuple(story.id for story, then in there if then.is_archived),
-        edited=tuple(s for s, then in there if (s.title, s.body) != (then.title, then.body)),
-        moved=tuple(story.id for story, then in there if places[story.id] != then.place),
-        rewired=tuple(story for story, then in there if {*story.needs} != then.needs),
+        edited=tuple(
+            story for story, then in there if _is_edited(story, before.get(story.id), then)
+        ),
+        moved=tuple(
+            story.id
+            for story, then in there
+            if places[story.id] not in (order.get(story.id), then.place)
+        ),
+        rewired=tuple(
+            rewired
+            for story, then in there
+            if (rewired := _rewired(story, before.get(story.id), then)) is not None
+        ),
         ticked=tuple(s.id for s, then, wish in wishes if wish is True and not then.is_done),
         cleared=tuple(
             _cleared(story, before.get(story.id))
@@ -72,6 +90,24 @@ def compare(now: Prd, last: Prd | None, known: Mapping[str, Known]) -> Changes:
         ),
         places=places,
     )
+
+
+def _is_edited(now: Story, before: Story | None, then: Known) -> bool:
+    """Are there other words than Ralph last saw, and than the store has? What was changed in the
+    store alone, by a command, stays."""
+    words = (now.title, now.body)
+    seen = (before.title, before.body) if before is not None else None
+    return words not in (seen, (then.title, then.body))
+
+
+def _rewired(now: Story, before: Story | None, then: Known) -> Rewired | None:
+    """Likewise: an edge that the document never had is somebody else's."""
+    needs = frozenset(now.needs)
+    seen = frozenset(before.needs) if before is not None else frozenset()
+    more, fewer = needs - then.needs - seen, (seen - needs) & then.needs
+    if not more and not fewer:
+        return None
+    return Rewired(id=now.id, more=tuple(sorted(more)), fewer=tuple(sorted(fewer)))
 
 
 def _wish(now: Story, before: Story | None, then: Known) -> bool | None:

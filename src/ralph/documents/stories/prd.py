@@ -79,8 +79,11 @@ class Prd(msgspec.Struct, frozen=True, kw_only=True):
         return next((one for one in self.stories if one.id == name), None)
 
     def by_id(self) -> dict[str, Story]:
-        """All of them, for whoever looks for many."""
-        return {one.id: one for one in reversed(self.stories)}
+        """All of them in their order, for whoever looks for many; the first of twins."""
+        found: dict[str, Story] = {}
+        for one in self.stories:
+            found.setdefault(one.id, one)
+        return found
 
     def block(self, story: Story) -> str:
         """A story as it stands in the document, its heading included, line ends aside."""

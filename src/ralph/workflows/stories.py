@@ -1,0 +1,174 @@
+"""The stories of a PRD, as tasks: followed before each iteration, ticked after it."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import msgspec
+
+from ralph.core.errors import Missing, RalphError
+from ralph.core.ids import TaskId
+from ralph.core.task import Feature, Task
+from ralph.documents.encoded import Encoded, decode
+from ralph.documents.stories.boxes import with_boxes
+from ralph.documents.stories.changes import compare
+from ralph.documents.stories.checking import flaws, require_usable
+from ralph.documents.stories.claims import boxes_after, boxes_between, ticks
+from ralph.documents.stories.damage import damage
+from ralph.documents.stories.prd import Prd
+from ralph.documents.stories.reading import read_prd
+from ralph.ports.document import Left
+from ralph.ports.library import Library
+from ralph.ports.papers import Paper
+from ralph.ports.store import Mark, Store
+from ralph.workflows.story_tasks import StoryTasks
+
+UNJUDGED = frozenset({Mark.ENDED, Mark.GATED, Mark.ACCEPTED})
+ROUNDS = 5
+"""How often to try to write while somebody else writes, too."""
+
+
+class Read(msgspec.Struct, frozen=True, kw_only=True):
+    """A document, as bytes and as what they mean."""
+
+    content: bytes
+    encoded: Encoded
+    prd: Prd
+
+
+@lru_cache(maxsize=4)
+def _parsed(content: bytes) -> Read:
+    """Mostly nothing has changed since the last look."""
+    encoded = decode(content)
+    return Read(content=content, encoded=encoded, prd=read_prd(encoded.text))
+
+
+class Stories:
+    """`Document` on a PRD: what differs from the version that Ralph was last done with is a
+    person's doing, or a session's while one is at work."""
+
+    def __init__(
+        self, *, store: Store, library: Library, path: str, feature: Feature, max_retries: int
+    ) -> None:
+        self.store = store
+        self.library = library
+        self.path = path
+        self.tasks = StoryTasks(store, feature, path, max_retries)
+        self._is_first = True
+
+    # Before an iteration
+
+    def follow(self) -> tuple[str, ...]:
+        """Let the store follow the document; what is worth a word is returned."""
+        paper = self.store.paper(self.path)
+        if paper is not None and paper.held_for is not None:
+            if self._is_to_be_judged(paper.held_for):
+                # Its ticks are still to be heard.
+                return ()
+            self._close(paper, paper.held_for)
+            paper = self.store.paper(self.path)
+        try:
+            now = self._usable()
+        except RalphError as error:
+            if self._is_first:
+                raise
+            # A person at work on it: their text stays, and the stories are those we know.
+            return (f"{error}; going on with the stories as they were",)
+        self._is_first = False
+        last = _parsed(paper.content).prd if paper is not None else None
+        changes = compare(now.prd, last, self.tasks.known())
+        told = self.tasks.apply(changes)
+        done = self.tasks.done()
+        written = self._tick(now, boxes_between(now.prd, last, done))
+        # Written by somebody else meanwhile: what they did is the difference at the next look.
+        self.store.keep_paper(Paper(path=self.path, content=written or now.content))
+        doubts = tuple(f"{self.path}, {doubt}" for doubt in now.prd.doubts)
+        return doubts + told
+
+    def _is_to_be_judged(self, task: TaskId) -> bool:
+        sessions = self.store.sessions(task=task, limit=1)
+        return bool(sessions) and sessions[-1].mark in UNJUDGED and self.tasks.has(task)
+
+    def _usable(self) -> Read:
+        content = self.library.content(self.path)
+        if content is None:
+            raise Missing(f"there is no {self.path}", hint="ralph prd writes it")
+        found = _parsed(content)
+        require_usable(found.prd, self.path)
+        return found
+
+    # Around a session
+
+    def begin(self, task: Task) -> None:
+        """From now on it may be the session that ticks."""
+        if task.alias is None:
+            return
+        try:
+            content = self._usable().content
+        except RalphError:
+            return  # as it is, it is somebody else's, and stays so
+        self.store.keep_paper(Paper(path=self.path, content=content, held_for=task.id))
+
+    def look(self, task: Task) -> Left:
+        """What the session says in the document; a broken one is put back."""
+        paper = self.store.paper(self.path)
+        if paper is None or paper.held_for != task.id or task.alias is None:
+            return Left()
+        before = _parsed(paper.content).prd
+        now = self._now()
+        if wrong := damage(before, now.prd if now else None, task.alias):
+            self.library.put(self.path, paper.content)
+            said = f"{self.path} {wrong}; it is as it was before the session"
+            return Left(broken=said, warnings=(said,))
+        assert now is not None
+        found = ticks(before, now.prd, task.alias)
+        names = ", ".join(found.foreign[:5])
+        warning = (
+            f"the boxes of {names} in {self.path} were moved while {task.name} was worked on: they"
+            " are put back; `ralph task done` and `ralph task reset` move them"
+        )
+        return Left(claims=found.claimed, warnings=(warning,) if names else ())
+
+    def conclude(self, task: Task, *, done: bool) -> None:
+        """Write the verdict back."""
+        paper = self.store.paper(self.path)
+        if paper is not None and paper.held_for == task.id:
+            self._close(paper, task.id, done=done)
+
+    def _close(self, paper: Paper, task: TaskId, *, done: bool = False) -> None:
+        """The session is over: its ticks are made good or taken back."""
+        alias = self.tasks.alias(task)
+        before = _parsed(paper.content).prd
+        now = self._now()
+        if alias is not None and damage(before, now.prd if now else None, alias):
+            self.library.put(self.path, paper.content)
+        finished = self.tasks.done() | ({alias} if done and alias is not None else set())
+        content = paper.content
+        for _ in range(ROUNDS):
+            now = self._now()
+            if now is None or flaws(now.prd):
+                break
+            content = now.content
+            written = self._tick(now, boxes_after(now.prd, before, finished, alias or ""))
+            if written is not None:
+                content = written
+                break
+        self.store.keep_paper(Paper(path=self.path, content=content))
+
+    # The file
+
+    def _now(self) -> Read | None:
+        try:
+            content = self.library.content(self.path)
+        except RalphError:
+            return None
+        return None if content is None else _parsed(content)
+
+    def _tick(self, now: Read, wanted: Mapping[int, bool]) -> bytes | None:
+        """Move the boxes; return what the file holds then. None: it is not what it was."""
+        content = now.encoded.bytes_of(with_boxes(now.prd.text, wanted))
+        if content == now.content:
+            return content
+        if self.library.content(self.path) != now.content:
+            return None
+        self.library.put(self.path, content)
+        return content
