@@ -67,3 +67,11 @@ class MemoryPapers(MemoryGraph):
             for name in reversed(found):
                 state.consider(regrouped, state.tasks[name].parent_id)
             return state.tasks[task]
+
+    def delete_feature(self, feature: FeatureId) -> list[TaskId]:
+        state = self._state
+        with state.transaction():
+            state.archive = {
+                name: one for name, one in state.archive.items() if one.task.feature_id != feature
+            }
+            return super().delete_feature(feature)

@@ -5,7 +5,7 @@ import pytest
 from ralph.core.errors import ClaimLost, NoSuchTask, UsageError
 from ralph.core.ids import TaskId
 from ralph.core.replay import replay
-from ralph.core.task import Status
+from ralph.core.task import FeatureStatus, Status
 from ralph.core.transitions import Rejected
 from ralph.ports.papers import Paper
 from ralph.ports.store import Store
@@ -117,3 +117,22 @@ class PapersContract(Contract):
         told = replay(recorded.event for recorded in store.events())
         assert told.tasks[child] == store.find(child)
         assert len(told.edges) == 1
+
+    def test_the_status_of_the_feature_follows(self, store: Store) -> None:
+        feature = store.add_feature("prd")
+        store.force_done(add(store, "a", feature_id=feature.id))
+        task = add(store, "b", feature_id=feature.id)
+        before = store.features()[0].status
+        store.archive(task)
+        assert store.features()[0].status is FeatureStatus.DONE
+        store.bring_back(task)
+        assert store.features()[0].status is before
+
+    def test_what_was_taken_out_of_a_deleted_feature_is_gone(self, store: Store) -> None:
+        feature = store.add_feature("prd")
+        task = add(store, "a", feature_id=feature.id)
+        store.archive(task)
+        store.delete_feature(feature.id)
+        assert store.archived(feature.id) == []
+        with pytest.raises(NoSuchTask):
+            store.bring_back(task)

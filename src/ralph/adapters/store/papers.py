@@ -96,9 +96,17 @@ class PapersPart(GraphPart):
         self.db.execute(SQL.unarchive, {"root": task})
         self.emit_all(TaskAdded(task=one) for one in batch.tasks)
         self.emit_all(EdgeAdded(blocker_id=one, blocked_id=other) for one, other in edges)
+        for feature in {one.feature_id for one in batch.tasks}:
+            self.touch(feature)
         self._regroup_parents(batch)
         self.graph_changed()
         return self.task(task)
+
+    @whole
+    def delete_feature(self, feature: FeatureId) -> list[TaskId]:
+        """Delete it with all its tasks, also those that were taken out of it."""
+        self.db.execute(SQL.forget_feature, {"feature": feature})
+        return super().delete_feature(feature)
 
 
 def _given_back(task: Task, root: TaskId) -> Task:

@@ -33,6 +33,10 @@ SELECT task, logs, blockers FROM archive WHERE root_id = :root ORDER BY rowid
 -- It is in the graph again.
 DELETE FROM archive WHERE root_id = :root
 
+-- name: forget_feature
+-- It is deleted, so nothing of it will come back.
+DELETE FROM archive WHERE feature_id = :feature
+
 -- name: history
 -- What a task has behind it: attempts go on counting, since they name sessions.
 UPDATE tasks SET attempt = ?, retry_count = ?, strikes = ? WHERE id = ?
