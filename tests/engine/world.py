@@ -24,6 +24,7 @@ from ralph.ports.homes import Homes
 from ralph.ports.store import Owner
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import (
+    FakeCheckouts,
     FakeExecutor,
     FakeLibrary,
     FakeWorkspace,
@@ -96,6 +97,9 @@ class World:
         self.limits = Limits()
         self.target: Target = Everything()
         self.homes: Homes = NoHomes()
+        self.checkouts = FakeCheckouts()
+        self.verifiers: tuple[Agent, ...] = ()
+        self.verify = False
         self.agents: tuple[Agent, ...] = (CommandAgent(Setup(command="agent")),)
         self.models = Preferences()
         self.prices: dict[str, Price] = {}
@@ -116,6 +120,7 @@ class World:
                 gates=self.gates,
                 limits=self.limits,
                 target=self.target,
+                verify=self.verify,
                 models=self.models,
                 prices=self.prices,
                 telling=self.telling,
@@ -130,6 +135,8 @@ class World:
             homes=self.homes,
             wall=NoWall(),
             library=self.library,
+            checkouts=self.checkouts,
+            verifiers=self.verifiers,
             interrupted=lambda: self.signal,
             is_alive=lambda owner: owner.pid == self.number,
         )

@@ -15,11 +15,11 @@ from stories import (
 
 from ralph.core import agent_events as agent
 from ralph.core import events
-from ralph.core.ids import TaskId, WorkerId
+from ralph.core.ids import SessionId, TaskId, WorkerId
 from ralph.core.task import Status, Task
 from ralph.ports.store import Counts
 from ralph.ui.activity import KEPT_CHARS, KEPT_DOINGS, Activity, Kind
-from ralph.ui.board import KEPT_TASKS, Board, GateState
+from ralph.ui.board import KEPT_TASKS, VERIFICATION, Board, GateState
 
 ONE = TaskId("t-000001")
 
@@ -327,3 +327,20 @@ def test_the_agent_that_takes_over_is_named_and_so_is_who_pays() -> None:
 
     assert (board.agent, board.hold) == ("codex", None)
     assert board.accounts == ["a Claude subscription (max)", "an OpenAI API key"]
+
+
+def test_whoever_checks_a_task_stands_behind_its_gates_and_is_paid() -> None:
+    def a_check(teller: Teller) -> None:
+        names = {"session_id": SessionId("t-000001:1"), "task_id": ONE, "number": 1}
+        teller.event(
+            events.VerificationStarted(**names, agent="codex", account="a friend", log="verify.log")
+        )
+        teller.event(events.VerificationEnded(**names, passed=True, cost_usd=0.25))
+
+    board = told(the_start, a_check)
+    assert list(board.gates)[-1] == VERIFICATION
+    assert board.gates[VERIFICATION] is GateState.PASSED
+    assert board.spent.reported_usd == 0.25
+    assert "a friend" in board.accounts
+    assert board.current is not None
+    assert board.current.log == "verify.log"

@@ -159,6 +159,53 @@ def test_a_terminal_without_unicode_gets_question_marks_and_no_crash() -> None:
             ),
             "t-000001 model opus: the last session asked for it, instead of sonnet",
         ),
+        (
+            events.VerificationStarted(
+                session_id="s",  # type: ignore[arg-type]
+                task_id=TASK,
+                number=1,
+                agent="codex",
+                model="opus",
+                account="a subscription",
+                log="log",
+            ),
+            "t-000001 verification (codex opus, a subscription)",
+        ),
+        (
+            events.VerificationEnded(
+                session_id="s",  # type: ignore[arg-type]
+                task_id=TASK,
+                number=1,
+                passed=True,
+                ended="finished",
+                duration_s=60,
+            ),
+            "t-000001 verification passed (1m 00s, cost unknown)",
+        ),
+        (
+            events.VerificationEnded(
+                session_id="s",  # type: ignore[arg-type]
+                task_id=TASK,
+                number=1,
+                passed=False,
+                reason="no tests",
+                ended="finished",
+                duration_s=60,
+            ),
+            "t-000001 verification failed (1m 00s, cost unknown): no tests",
+        ),
+        (
+            events.VerificationEnded(
+                session_id="s",  # type: ignore[arg-type]
+                task_id=TASK,
+                number=1,
+                passed=None,
+                reason="exit code 1",
+                ended="no_result",
+                duration_s=60,
+            ),
+            "t-000001 verification came to nothing: no result (1m 00s, cost unknown): exit code 1",
+        ),
     ],
 )
 def test_single_events_in_words(utc: None, event: events.Event, line: str) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from ralph.core.ids import TaskId
 from ralph.core.task import Task
-from ralph.ports.store import Graph, Session
+from ralph.ports.store import Check, Graph, Session
 
 PAGE = 5000
 """How many tasks' blockers are asked for at once."""
@@ -62,11 +62,12 @@ def task_objects(store: Graph, tasks: Sequence[Task]) -> Iterator[dict[str, Any]
             yield task_object(task, blockers.get(task.id, ()))
 
 
-def session_object(session: Session) -> dict[str, Any]:
-    """A session without the snapshots of its checkout, which only Ralph can use."""
+def session_object(session: Session, checks: Sequence[Check]) -> dict[str, Any]:
+    """A session and the checks of its work, without the snapshots of its checkout, which only Ralph
+    can use."""
     fields = msgspec.structs.asdict(session)
     del fields["before"], fields["after"]
-    return fields
+    return fields | {"checks": checks}
 
 
 def _write(data: bytes | bytearray) -> None:

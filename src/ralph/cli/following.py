@@ -16,6 +16,8 @@ from ralph.ports.store import Store
 INTERVAL_S: Final = 0.3
 """Prompt enough for the eye, next to nothing for the machine."""
 
+ENDINGS: Final = (events.SessionEnded, events.VerificationEnded)
+
 
 class Follower:
     """Follows a run to its end, a task until it is settled, everything for ever."""
@@ -55,7 +57,7 @@ class Follower:
                 after = recorded.seq
                 if self._is_wanted(recorded):
                     # What the session said before it ended comes before the word of its end.
-                    self._drain(is_over=isinstance(recorded.event, events.SessionEnded))
+                    self._drain(is_over=isinstance(recorded.event, ENDINGS))
                     self.screen.event(recorded)
                     self._turn(recorded.event)
                     if self._is_last(recorded.event):
@@ -93,9 +95,9 @@ class Follower:
 
     def _turn(self, event: events.Event) -> None:
         match event:
-            case events.SessionStarted(log=log):
+            case events.SessionStarted(log=log) | events.VerificationStarted(log=log):
                 self._open(log)
-            case events.SessionEnded():
+            case events.SessionEnded() | events.VerificationEnded():
                 self.hearing = None
             case _:
                 pass

@@ -1,7 +1,8 @@
 """Show what happened in the sessions of a task or a run.
 
-Without a name: of the newest run. Each session is shown with how it ended, its gates, its commits
-and the path of its raw log; then come the last lines of what the newest one said and did.
+Without a name: of the newest run. Each session is shown with how it ended, its gates, who checked
+its work and what came of that, its commits and the path of its raw log; then come the last lines of
+what the newest one said and did.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -63,7 +64,7 @@ def run(args: Namespace) -> int:
         if args.json:
             from ralph.cli.as_json import session_object, show_array
 
-            show_array(map(session_object, story.sessions))
+            show_array(session_object(one, story.checks[one.id]) for one in story.sessions)
         else:
             _show(args, project, story)
         if args.follow:

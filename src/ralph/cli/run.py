@@ -38,6 +38,7 @@ def arguments(parser: ArgumentParser) -> None:
         help="fixed, cost-optimized, escalate or plan-then-execute",
     )
     parser.add_argument("--max-retries", type=int, metavar="N", help="retries of each task")
+    parser.add_argument("--no-verify", action="store_true", help="let no second session check it")
     parser.add_argument(
         "--no-learn", action="store_true", help="do not ask sessions to write down what they learn"
     )
@@ -77,6 +78,8 @@ def _flags(args: Namespace) -> dict[str, object]:
         flags["models.strategy"] = args.model_strategy
     if args.max_retries is not None:
         flags["execution.max_retries"] = args.max_retries
+    if args.no_verify:
+        flags["execution.verify"] = False
     if args.no_learn:
         flags["execution.learn"] = False
     if args.no_commit:

@@ -2,23 +2,24 @@
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 
 from ralph.cli.screen import Screen
-from ralph.cli.task.sections import cost_of, log_line, model_of, outcome_lines
+from ralph.cli.task.sections import check_line, cost_of, log_line, model_of, outcome_lines
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local
 from ralph.core.duration import spoken
 from ralph.core.errors import Missing, NoSuchTask
 from ralph.core.gates import GateResult
-from ralph.core.ids import RunId, TaskId
+from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.sections import Given
 from ralph.core.spent import Spent
 from ralph.core.task import Task
 from ralph.ports.ledger import Asked
-from ralph.ports.store import LogEntry, Run, Session, Store
+from ralph.ports.store import Check, LogEntry, Run, Session, Store
 from ralph.ui.wording import denials
 
 SESSIONS = 100
@@ -33,6 +34,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     run: Run | None = None
     spent: Spent = Spent()
     entries: list[LogEntry] = []
+    checks: dict[SessionId, list[Check]] = {}
+    """Of each session."""
 
     @property
     def task_id(self) -> TaskId | None:
@@ -46,13 +49,23 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def newest_log(self) -> str:
-        """The raw log of the last session."""
-        return self.sessions[-1].log if self.sessions else ""
+        """The raw log of the last session, or of the check that is at work on it."""
+        if not self.sessions:
+            return ""
+        last = self.sessions[-1]
+        return next((one.log for one in self._open_checks), last.log)
+
+    @property
+    def _open_checks(self) -> list[Check]:
+        last = self.sessions[-1]
+        return [one for one in self.checks.get(last.id, ()) if one.ended_at is None]
 
     @property
     def is_open(self) -> bool:
-        """Is the last session still at work?"""
-        return bool(self.sessions) and self.sessions[-1].ended_at is None
+        """Is the last session still at work, or somebody who checks it?"""
+        if not self.sessions:
+            return False
+        return self.sessions[-1].ended_at is None or bool(self._open_checks)
 
     def lines(self, screen: Screen, root: str) -> list[str]:
         """As a person reads it."""
@@ -62,7 +75,9 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
         if not self.sessions and (self.task or self.run):
             lines.append("no session yet")
         for session in self.sessions:
-            lines += _session(session, screen, root, with_task=self.task is None)
+            is_alone = self.task is not None
+            checks = self.checks.get(session.id, ())
+            lines += _session(session, checks, screen, root, with_task=not is_alone)
         if self.entries:
             lines += ["", *(log_line(entry) for entry in self.entries)]
         return lines
@@ -97,18 +112,28 @@ def find_story(
     except NoSuchTask as error:
         shown = one_line(name, 60)
         raise NoSuchTask(f"no task or run is called {shown}", hint=error.hint) from error
+    sessions = _chosen(store.sessions(task=task.id, limit=0 if attempt else SESSIONS), attempt)
     return Story(
         task=task,
-        sessions=_chosen(store.sessions(task=task.id, limit=0 if attempt else SESSIONS), attempt),
+        sessions=sessions,
+        checks=_checks(store, sessions),
         entries=store.logs(task.id, 20),
         spent=store.spent(Asked(task=task.id)),
     )
 
 
 def _of_run(store: Store, run: Run, attempt: int | None) -> Story:
-    sessions = store.sessions(run=run.id, limit=0 if attempt else SESSIONS)
-    spent = store.spent(Asked(run=run.id))
-    return Story(run=run, sessions=_chosen(sessions, attempt), spent=spent)
+    sessions = _chosen(store.sessions(run=run.id, limit=0 if attempt else SESSIONS), attempt)
+    return Story(
+        run=run,
+        sessions=sessions,
+        checks=_checks(store, sessions),
+        spent=store.spent(Asked(run=run.id)),
+    )
+
+
+def _checks(store: Store, sessions: list[Session]) -> dict[SessionId, list[Check]]:
+    return {session.id: store.checks(session.id) for session in sessions}
 
 
 def _chosen(sessions: list[Session], attempt: int | None) -> list[Session]:
@@ -121,7 +146,9 @@ def _chosen(sessions: list[Session], attempt: int | None) -> list[Session]:
     return chosen
 
 
-def _session(session: Session, screen: Screen, root: str, *, with_task: bool) -> list[str]:
+def _session(
+    session: Session, checks: Sequence[Check], screen: Screen, root: str, *, with_task: bool
+) -> list[str]:
     how = session.ending.ended.value.replace("_", " ") if session.ending else "at work"
     took = f" after {spoken(session.duration_s)}" if session.ended_at else ""
     task = f"{session.task_id}  " if with_task else ""
@@ -139,12 +166,18 @@ def _session(session: Session, screen: Screen, root: str, *, with_task: bool) ->
         lines.append(f"  denied   {denials(Counter(session.ending.denied))}")
     if session.gates:
         lines.append(f"  gates    {', '.join(map(_gate, session.gates))}")
+    for check in checks:
+        lines += [f"  checked  {check_line(check)}", *_log(check.log, screen, root)]
     lines += [f"  {line}" for line in outcome_lines(session)]
-    if session.log:
-        path = os.path.join(root, session.log)
-        gone = "" if os.path.exists(path) else "  (gone)"
-        lines.append(screen.dim(f"  log      {screen.path(path)}{gone}"))
-    return lines
+    return lines + _log(session.log, screen, root)
+
+
+def _log(log: str, screen: Screen, root: str) -> list[str]:
+    if not log:
+        return []
+    path = os.path.join(root, log)
+    gone = "" if os.path.exists(path) else "  (gone)"
+    return [screen.dim(f"  log      {screen.path(path)}{gone}")]
 
 
 def _told(given: Given) -> str:

@@ -75,9 +75,9 @@ class Verify(Section, frozen=True, kw_only=True):
     """Who verifies."""
 
     agent: str = ""
-    """The verifying agent; empty is the working one."""
+    """The agent that checks the work; empty is the one that does it."""
     model: str = ""
-    """Its model; empty is the working one's."""
+    """Its model; empty is that of the session, if the agent knows it."""
 
 
 class Review(Section, frozen=True, kw_only=True):

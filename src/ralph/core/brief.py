@@ -40,6 +40,7 @@ RELEVANCE: Final = (
     "spec",
     "attempts",
     "gates",
+    "changed",
     "guidance",
     "retry",
     "task",
@@ -80,6 +81,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a brief may speak about."""
 
     task: Task
+    heading: str = "Your task"
     parent: Task | None = None
     prerequisites: tuple[Prerequisite, ...] = ()
     shelf: Shelf = Shelf()
@@ -90,6 +92,8 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     gates: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
     """Oldest first."""
+    more: tuple[Section, ...] = ()
+    """What only this kind of session is told."""
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,13 +139,13 @@ def _sections(material: Material) -> list[Section]:
     found = [
         Section(
             name="task",
-            title=f"Your task: {task.name}",
+            title=f"{material.heading}: {task.name}",
             parts=tuple(filter(None, (f"**{task.title}**", task.description.rstrip()))),
             between="\n\n",
             source=f"`ralph task show {task.id}`",
         ),
         _parent(material.parent),
-        _listed(
+        listed(
             "prerequisites",
             "Already done before it",
             [(one.id, f"- {one.id} {one.title}: {one.summary}") for one in material.prerequisites],
@@ -152,38 +156,39 @@ def _sections(material: Material) -> list[Section]:
         _guardrails(task, shelf.guardrails),
         _skills(shelf),
         _references(task, shelf),
-        _listed(
+        listed(
             "memories",
             "What earlier sessions learned",
             [(f"m-{one.id}", as_note(one, task.id)) for one in material.memories],
             lead="The most relevant first. They may be out of date: believe the code.",
         ),
-        _listed(
+        listed(
             "attempts",
             "What earlier attempts at this task left",
             [(f"m-{one.id}", as_note(one, task.id)) for one in material.notes],
             source=f"`ralph logs {task.id}`",
         ),
         _retry(task),
-        _listed(
+        listed(
             "guidance",
             "A person adds",
             [(str(at), f"- {one}") for at, one in _newest_first(material.guidance)],
             lead="The newest first." if len(material.guidance) > 1 else "",
         ),
-        _listed("gates", "These must pass", [(one, f"- `{one}`") for one in material.gates]),
-        _listed(
+        listed("gates", "These must pass", [(one, f"- `{one}`") for one in material.gates]),
+        listed(
             "troubles",
             "Could not be read for you",
             [(one, f"- {one}") for one in shelf.troubles[:TROUBLES]],
         ),
     ]
-    return [one for one in found if one is not None]
+    return [*(one for one in found if one is not None), *material.more]
 
 
-def _listed(
+def listed(
     name: str, title: str, entries: Iterable[tuple[str, str]], *, lead: str = "", source: str = ""
 ) -> Section | None:
+    """A section of entries, each with what it is called; None without any."""
     found = list(entries)
     return (
         Section(
@@ -234,7 +239,7 @@ def _guardrails(task: Task, found: Sequence[Guardrail]) -> Section | None:
     # Those that share most words with the task, and among these the newest, which stand last.
     order = [(shared(asked, said[at]), one.created, at) for at, one in enumerate(found)]
     ranked = [found[at] for _, _, at in sorted(order, reverse=True)]
-    return _listed(
+    return listed(
         "guardrails",
         "Guardrails",
         [(one.id, f"- {_said(one)}") for one in ranked],
@@ -249,7 +254,7 @@ def _said(guardrail: Guardrail) -> str:
 
 
 def _skills(shelf: Shelf) -> Section | None:
-    return _listed(
+    return listed(
         "skills",
         "Skills",
         [(one.name, f"- **{one.name}**: {one.description} (`{one.path}`)") for one in shelf.skills],
@@ -261,7 +266,7 @@ def _skills(shelf: Shelf) -> Section | None:
 def _references(task: Task, shelf: Shelf) -> Section | None:
     asked = telling_words(task.title, task.description)
     ranked = sorted(shelf.references, key=lambda path: -shared(asked, path))
-    return _listed(
+    return listed(
         "references",
         "Reference documents",
         [(path, f"- `{path}`") for path in ranked],

@@ -86,6 +86,7 @@ class _TaskMoved(_Event, frozen=True, kw_only=True):
     retry_count: int
     strikes: int
     reason: str | None = None
+    verification_status: str | None = None
 
 
 class TaskClaimed(_TaskMoved, frozen=True, kw_only=True):
@@ -238,6 +239,32 @@ class SessionEnded(_Event, frozen=True, kw_only=True):
     """Tools that it was not permitted to use, one for each call."""
 
 
+class VerificationStarted(_Event, frozen=True, kw_only=True):
+    """A second session looks at what the first one claims."""
+
+    session_id: SessionId
+    task_id: TaskId
+    number: int
+    agent: str
+    account: str
+    """Who pays."""
+    log: str
+    model: str = ""
+
+
+class VerificationEnded(_Event, frozen=True, kw_only=True):
+    session_id: SessionId
+    task_id: TaskId
+    number: int
+    passed: bool | None
+    """None: it came to no verdict."""
+    reason: str = ""
+    ended: str = ""
+    duration_s: float = 0.0
+    cost_usd: float | None = None
+    estimated: bool = False
+
+
 class GateStarted(_Event, frozen=True, kw_only=True):
     task_id: TaskId | None
     name: str
@@ -342,6 +369,8 @@ Event = (
     | ModelOverridden
     | SessionStarted
     | SessionEnded
+    | VerificationStarted
+    | VerificationEnded
     | GateStarted
     | GateEnded
     | GatesWeighed

@@ -33,6 +33,7 @@ def event_of(after: Task, transition: Transition) -> events.TaskMoved:
         "retry_count": after.retry_count,
         "strikes": after.strikes,
         "reason": after.reason,
+        "verification_status": after.verification_status,
     }
     match transition:
         case Claimed(worker):

@@ -82,4 +82,5 @@ def _move(graph: Graph, event: events.TaskMoved) -> None:
         strikes=event.strikes,
         claimed_by=claimed_by,
         reason=task.reason if keeps else event.reason,
+        verification_status=event.verification_status,
     )

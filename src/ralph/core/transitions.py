@@ -21,11 +21,15 @@ class Claimed(msgspec.Struct, frozen=True, tag=True):
 class Accepted(msgspec.Struct, frozen=True, tag=True):
     """The judge said yes."""
 
+    verified: bool = False
+    """A second session has looked at it, too."""
+
 
 class Rejected(msgspec.Struct, frozen=True, tag=True):
     """The judge said no: costs a retry."""
 
     reason: str
+    by_verifier: bool = False
 
 
 class Struck(msgspec.Struct, frozen=True, tag=True):
@@ -112,10 +116,12 @@ def advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one tab
             return replace(
                 task, status=Status.IN_PROGRESS, attempt=task.attempt + 1, claimed_by=worker
             )
-        case Status.IN_PROGRESS, Accepted():
-            return _settled(task, Status.DONE, None)
-        case Status.IN_PROGRESS, Rejected(reason):
-            return _tried(task, reason)
+        case Status.IN_PROGRESS, Accepted(verified):
+            status = "passed" if verified else None
+            return replace(_settled(task, Status.DONE, None), verification_status=status)
+        case Status.IN_PROGRESS, Rejected(reason, by_verifier):
+            status = "failed" if by_verifier else None
+            return replace(_tried(task, reason), verification_status=status)
         case Status.IN_PROGRESS, Struck(reason):
             if task.strikes + 1 >= STRIKES_PER_RETRY:
                 return _tried(task, reason)

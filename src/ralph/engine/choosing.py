@@ -38,9 +38,9 @@ def choose_model(kit: Kit, task: Task) -> Terms:
         if planned and not name:
             agent = kit.agent.traits.name
             kit.warn(f"the last session asks for {choice.model}, but {agent} has none", task.id)
-            return replace(kit.terms(), model=planned)
+            return replace(kit.terms(kit.agent), model=planned)
         _say(kit, task, choice)
-    return replace(kit.terms(), model=name, tier=choice.tier)
+    return replace(kit.terms(kit.agent), model=name, tier=choice.tier)
 
 
 def no_such_tier(kit: Kit) -> str:

@@ -13,12 +13,14 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
 from ralph.core.transitions import Postponed, Released
 from ralph.engine.gates import Interrupted
-from ralph.engine.kit import Kit
+from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.steps.compose import compose
 from ralph.engine.steps.execute import execute
 from ralph.engine.steps.judge import judge
 from ralph.engine.steps.settle import settle
 from ralph.engine.unjudged import is_here, last_session, unjudged
+from ralph.engine.verification import Halted
+from ralph.ports.agent import Agent
 from ralph.ports.store import Claim, Mark, Session
 
 
@@ -27,6 +29,8 @@ class Iterated(msgspec.Struct, frozen=True, kw_only=True):
 
     progress: Progress
     ended: Ended
+    agent: Agent
+    """Whose session it was that ended so."""
     counts: bool = True
     """False when it was cut short by us or by a quota: waiting consumes no iteration."""
     detail: str = ""
@@ -52,7 +56,7 @@ def iterate(kit: Kit, claim: Claim) -> Iterated:
     except ClaimLost:
         # Deleted or taken away between the claim and the first word: nothing has been done.
         kit.warn(f"task {claim.task.id} is gone", claim.task.id)
-        return Iterated(progress=Progress(), ended=Ended.INTERRUPTED)
+        return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, agent=kit.agent)
     except BaseException:
         _give_back(kit, claim, Released("Ralph stopped"))
         raise
@@ -85,17 +89,30 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
         if session.after is None:
             # The disk was full when the session ended: see now what it left.
             session = replace(session, after=kit.take_snapshot())
-        verdict = judge(kit, claim.task, session, base)
+        verdict = judge(kit, claim, session, base)
         progress = settle(kit, claim, session, verdict, base)
     except Interrupted:
         _give_back(kit, claim, Postponed("stopped before it was judged"))
-        return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, counts=False)
+        return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, agent=kit.agent, counts=False)
+    except Halted as halted:
+        _give_back(kit, claim, Postponed(f"it cannot be verified now: {halted}"))
+        if base is not None:
+            kit.unfinished = Unfinished(task=claim.task.id, attempt=session.attempt, base=base)
+        ending = halted.ending
+        return Iterated(
+            progress=Progress(),
+            ended=ending.ended,
+            agent=halted.agent,
+            counts=False,
+            detail=ending.detail,
+        )
     except BaseException:
         _give_back(kit, claim, Postponed("Ralph stopped before it was settled"))
         raise
     return Iterated(
         progress=progress,
         ended=ending.ended,
+        agent=kit.agent,
         counts=ending.cost in (Cost.JUDGE, Cost.STRIKE) or _was_taken_away(kit, ending),
         detail=ending.detail,
         ends_run=verdict.ends_run,

@@ -20,6 +20,7 @@ from ralph.core.target import Everything, Target
 from ralph.core.task import Task
 from ralph.engine.reading import Reader
 from ralph.ports.agent import Account, Agent, Terms
+from ralph.ports.checkouts import Checkouts
 from ralph.ports.clock import Clock
 from ralph.ports.door import Door
 from ralph.ports.executor import Executor, Timeouts
@@ -66,6 +67,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """For every task of this run, instead of each task's own."""
     limit_wait_s: float = 300.0
     """How long to wait for a usage limit that does not say when it ends."""
+    verify: bool = False
+    """Let a second session check what the gates let through."""
+    verify_model: str = ""
+    """Which model does; empty is that of the first session."""
     models: Preferences = Preferences()
     prices: Mapping[str, Price] = {}
     """By model, for agents that do not say what a session cost."""
@@ -102,8 +107,10 @@ class Kit:
         homes: Homes,
         wall: Wall,
         library: Library,
+        checkouts: Checkouts,
         interrupted: Callable[[], str | None],
         is_alive: Callable[[Owner], bool | None],
+        verifiers: Sequence[Agent] = (),
         person: Person | None = None,
     ) -> None:
         self.settings = settings
@@ -120,6 +127,9 @@ class Kit:
         self.homes = homes
         self.wall = wall
         self.reader = Reader(library)
+        self.checkouts = checkouts
+        self.verifiers = verifiers
+        """Who checks the work, and who steps in for that; nobody: whoever is at work does."""
         self.interrupted = interrupted
         self.is_alive = is_alive
         self.person = person
@@ -130,6 +140,7 @@ class Kit:
         self.seen = store.last_seq()
         self.next_beat = 0.0
         self.iteration = 0
+        self.attempts = 0
         self.commits = 0
         self.baseline: tuple[GateResult, ...] = ()
         self.kept: frozenset[str] = frozenset()
@@ -160,11 +171,11 @@ class Kit:
         home = agent.traits.home
         return agent.account(self.env, self.homes.files(home) if home is not None else {})
 
-    def terms(self) -> Terms:
-        """Under which conditions the next session works."""
+    def terms(self, agent: Agent) -> Terms:
+        """Under which conditions a session of it works."""
         s = self.settings
         is_hard = s.budget_hard == "always" or (
-            s.budget_hard == "billed" and self.account(self.agent).billed is True
+            s.budget_hard == "billed" and self.account(agent).billed is True
         )
         return Terms(
             fenced=self.wall.stands,

@@ -19,9 +19,10 @@ from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around, recover
-from ralph.engine.roster import choose, leave_out, remedy
+from ralph.engine.roster import choose, first_free, leave_out, remedy, verifiers
 from ralph.engine.steps.claim import claim
 from ralph.engine.unjudged import unjudged
+from ralph.engine.verification import wants_check
 from ralph.ports.ledger import Asked
 from ralph.ports.store import Claim, Run
 
@@ -103,9 +104,11 @@ class Loop:
         kit = self.kit
         kit.store.keep_reserve()
         recover(kit)
-        homes = {agent.traits.name: agent.traits.home for agent in kit.agents}
+        everyone = (*kit.agents, *kit.verifiers)
+        homes = {agent.traits.name: agent.traits.home for agent in everyone}
         # Only now: an agent that outlived its run might still have refreshed its login.
         kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
+        kit.checkouts.tidy()
         look_around(kit)
         while True:
             if end := self._asked_to_stop():
@@ -132,17 +135,22 @@ class Loop:
     def _has_agent(self) -> bool:
         """Is there one that can work now? If not, wait for the first one to come back."""
         kit = self.kit
-        if kit.unfinished is not None and unjudged(kit, kit.unfinished.task) is not None:
+        left = unjudged(kit, kit.unfinished.task) if kit.unfinished is not None else None
+        if left is None or (wants_check(kit, left) and not kit.verifiers):
+            wanted, until = kit.agents, choose(kit)
+        elif wants_check(kit, left):
+            wanted = verifiers(kit, left)
+            until = first_free(kit, wanted)[1]
+        else:
             return True  # only to be judged: no session is needed
-        until = choose(kit)
-        if until is None or not self._is_wanted():
+        if not until or not self._is_wanted():
             return True
 
         def is_over() -> bool:
             # By the clock on the wall: a machine that sleeps does not count the seconds.
             return kit.clock.now() >= until or not self._is_wanted()
 
-        names = " and ".join(agent.traits.name for agent in kit.agents)
+        names = " and ".join(agent.traits.name for agent in wanted)
         self._wait(until - kit.clock.now(), f"{names}: out of quota", is_over)
         return False
 
@@ -212,13 +220,15 @@ class Loop:
         if iterated.ends_run:
             return Outcome.FAILURE, iterated.progress.reason
         match iterated.cost:
-            case Cost.END_RUN | Cost.PAUSE if leave_out(self.kit, iterated):
+            case Cost.END_RUN | Cost.PAUSE if leave_out(
+                self.kit, iterated.agent, iterated.ended, iterated.detail
+            ):
                 pass
             case Cost.END_RUN:
-                hint = remedy(iterated.ended, self.kit.agent.traits)
+                hint = remedy(iterated.ended, iterated.agent.traits)
                 raise Unavailable(f"the agent cannot run: {iterated.detail}", hint=hint)
             case Cost.PAUSE:
-                hint = remedy(iterated.ended, self.kit.agent.traits)
+                hint = remedy(iterated.ended, iterated.agent.traits)
                 return Outcome.PAUSED, "; ".join(filter(None, (iterated.detail, hint)))
             case Cost.BACK_OFF:
                 self.overloads += 1
@@ -273,7 +283,7 @@ class Loop:
             reason=reason,
             done=counts.done,
             failed=counts.failed,
-            attempts=spent.sessions,
+            attempts=self.kit.attempts,
             commits=kit.commits,
             duration_s=round(self._elapsed(), 3),
             cost_usd=None if total is None else round(total, 6),

@@ -23,13 +23,20 @@ def recover(kit: Kit) -> None:
     for stale in kit.store.stale(kit.settings.worker):
         if not _is_dead(kit, stale):
             continue
-        session = kit.store.session(stale.task.id, stale.task.attempt)
+        session = _session_of(kit, stale)
         try:
             claim = kit.store.take_over(stale.task.id, stale.task.attempt, kit.settings.worker)
         except ClaimLost:
             continue  # another run was quicker
         _give_back(kit, claim, session)
     kit.publish()
+
+
+def _session_of(kit: Kit, stale: Stale) -> Session | None:
+    """The session of the claim; or, if its worker died while it judged an earlier one, that one."""
+    session = kit.store.session(stale.task.id, stale.task.attempt)
+    last = last_session(kit, stale.task.id) if session is None else None
+    return last if last is not None and last.mark in BEHIND_THE_SESSION else session
 
 
 def _bury(kit: Kit) -> None:

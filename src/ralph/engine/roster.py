@@ -1,45 +1,72 @@
 """Which agent does the next session: the first one whose allowance lasts."""
 
+from collections.abc import Sequence
+
 from ralph.core.ended import Ended
 from ralph.core.events import AgentChosen
-from ralph.engine.iteration import Iterated
 from ralph.engine.kit import Kit
-from ralph.ports.agent import Traits
+from ralph.ports.agent import Agent, Traits
+from ralph.ports.store import Session
+
+
+def first_free(kit: Kit, agents: Sequence[Agent]) -> tuple[Agent | None, float]:
+    """The first of them that is not out of quota; else None and the moment when one comes back."""
+    resets = []
+    for agent in agents:
+        until = kit.store.limited_until(agent.traits.name)
+        if until is None:
+            return agent, 0.0
+        resets.append(until)
+    return None, min(resets)
 
 
 def choose(kit: Kit) -> float | None:
     """Let the first agent that is not out of quota do the next session. None of them: return the
     moment when the first one comes back."""
-    resets = []
-    for agent in kit.agents:
-        until = kit.store.limited_until(agent.traits.name)
-        if until is not None:
-            resets.append(until)
-            continue
-        if agent is not kit.agent:
-            why = "its allowance is back" if not resets else f"{kit.agents[0].traits.name} is out"
-            kit.agent = agent
-            kit.record(
-                AgentChosen(
-                    run_id=kit.settings.run_id,
-                    agent=agent.traits.name,
-                    reason=why,
-                    account=kit.account(agent).name,
-                )
+    agent, until = first_free(kit, kit.agents)
+    if agent is None:
+        return until
+    if agent is not kit.agent:
+        is_first = agent is kit.agents[0]
+        why = "its allowance is back" if is_first else f"{kit.agents[0].traits.name} is out"
+        kit.agent = agent
+        kit.record(
+            AgentChosen(
+                run_id=kit.settings.run_id,
+                agent=agent.traits.name,
+                reason=why,
+                account=kit.account(agent).name,
             )
-        return None
-    return min(resets)
+        )
+    return None
 
 
-def leave_out(kit: Kit, iterated: Iterated) -> bool:
+def verifiers(kit: Kit, session: Session) -> Sequence[Agent]:
+    """Who may check a session: whoever is set for that, else the agents that do the work. Of those
+    who only step in for a verifier none checks its own work."""
+    if not kit.verifiers:
+        return kit.agents
+    first, *others = kit.verifiers
+    return (first, *(one for one in others if one.traits.name != session.agent))
+
+
+def verifier(kit: Kit, session: Session) -> Agent:
+    """Who checks it now. Without one that is set for it the agent at work does."""
+    if not kit.verifiers:
+        return kit.agent
+    who = verifiers(kit, session)
+    return first_free(kit, who)[0] or who[0]
+
+
+def leave_out(kit: Kit, agent: Agent, ended: Ended, detail: str) -> bool:
     """Do without an agent that was to step in and cannot work: the first one comes back after its
     reset, and a night is not lost because of the other."""
-    agent = kit.agent
-    if agent is kit.agents[0]:
+    stands_in = [one for one in (*kit.agents[1:], *kit.verifiers[1:]) if one is agent]
+    if not stands_in:
         return False
-    kit.agents = [one for one in kit.agents if one is not agent]
-    way_out = remedy(iterated.ended, agent.traits)
-    told = "; ".join(filter(None, (iterated.detail, way_out)))
+    kit.agents = [*kit.agents[:1], *(one for one in kit.agents[1:] if one is not agent)]
+    kit.verifiers = [*kit.verifiers[:1], *(one for one in kit.verifiers[1:] if one is not agent)]
+    told = "; ".join(filter(None, (detail, remedy(ended, agent.traits))))
     kit.warn(f"{agent.traits.name} is left out of this run: {told}")
     return True
 

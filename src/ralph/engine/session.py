@@ -47,7 +47,7 @@ def hold(
                 Command(
                     argv=launch.argv,
                     cwd=brief.checkout,
-                    env={**kit.env, **launch.env, **lead, **variables},
+                    env={**kit.env, **launch.env, **_names(kit, claim, brief), **lead, **variables},
                     stdin=launch.stdin,
                 ),
                 log=f"{base}.log",
@@ -83,6 +83,19 @@ def _ending(kit: Kit, agent: Agent, watch: Watch, exit_: Exit) -> Ending:
     if ending.cost is not Cost.WAIT:
         return ending
     return replace(ending, resets_at=reset_at(ending.resets_at, now, kit.settings.limit_wait_s))
+
+
+def _names(kit: Kit, claim: Claim, brief: Brief) -> dict[str, str]:
+    task = claim.task
+    names = {
+        "RALPH_TASK_ID": task.id,
+        "RALPH_RUN_ID": kit.settings.run_id,
+        "RALPH_ATTEMPT": str(claim.attempt),
+        "RALPH_ROLE": brief.role.value,
+    }
+    if task.alias:
+        names["RALPH_STORY_ID"] = task.alias
+    return names
 
 
 def _stream(path: str) -> contextlib.AbstractContextManager[IO[bytes] | None]:

@@ -1,6 +1,7 @@
 """An agent: three pure functions and a table of traits."""
 
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import Protocol
 
 import msgspec
@@ -28,6 +29,15 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     allowed_tools: tuple[str, ...] = ()
     """Instead of the agent's own list."""
     denied_tools: tuple[str, ...] = ()
+    read_only: bool = False
+    """It reads and runs, and is not meant to change anything."""
+
+
+class Role(StrEnum):
+    """What a session is for."""
+
+    WORK = "work"
+    VERIFY = "verify"
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +47,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     attempt: int
     run_id: RunId
+    role: Role = Role.WORK
     text: str
     path: str
     """A file that holds `rules` and `text`."""

@@ -222,6 +222,29 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """What it was told."""
 
 
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that judges another one."""
+
+    session_id: SessionId
+    """The one that is judged."""
+    number: int
+    """The first, or one more since the one before came to no verdict."""
+    task_id: TaskId
+    run_id: RunId
+    agent: str
+    model: str = ""
+    log: str = ""
+    started_at: str = ""
+    ended_at: str | None = None
+    ending: Ending | None = None
+    passed: bool | None = None
+    """None: no verdict, yet or at all."""
+    reason: str = ""
+    duration_s: float = 0.0
+    given: tuple[Given, ...] = ()
+    """What it was told."""
+
+
 class Stale(msgspec.Struct, frozen=True, kw_only=True):
     """A claim whose owner may be dead."""
 
@@ -381,6 +404,14 @@ class History(Protocol):
         self, *, task: TaskId | None = None, run: RunId | None = None, limit: int = 0
     ) -> list[Session]:
         """Oldest first; with a limit the newest of them."""
+        ...
+
+    def save_check(self, check: Check, event: Event) -> None:
+        """A check as it is now: begun, or over, with its verdict and its cost."""
+        ...
+
+    def checks(self, session: SessionId) -> list[Check]:
+        """Those of one session, in order."""
         ...
 
     def limited_until(self, agent: str) -> float | None:

@@ -369,6 +369,23 @@ class NoWall:
         return ""
 
 
+class FakeCheckouts:
+    """Remembers which states were looked at."""
+
+    def __init__(self) -> None:
+        self.made: list[Snapshot] = []
+
+    @contextmanager
+    def of(self, at: Snapshot, name: str) -> Iterator[str]:
+        """A place that is none."""
+        del name
+        self.made.append(at)
+        yield "/throw-away"
+
+    def tidy(self) -> None:
+        """Nothing is left."""
+
+
 class ShutDoor:
     """A door that nobody uses."""
 

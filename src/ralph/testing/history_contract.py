@@ -26,7 +26,8 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything
 from ralph.core.task import Edit
 from ralph.core.transitions import Blocked, Rejected, Released, Unblocked
-from ralph.ports.store import Filter, Mark, Session, Store, Word
+from ralph.ports.ledger import Asked
+from ralph.ports.store import Check, Filter, Mark, Session, Store, Word
 from ralph.testing.clock import FrozenClock
 from ralph.testing.store_words import (
     OTHER,
@@ -203,6 +204,32 @@ class SessionsContract(Contract):
         assert store.limited_until("another") is None
         clock.advance(601)
         assert store.limited_until(session.agent) is None
+
+    def test_a_check_is_kept_with_its_verdict_and_its_cost(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        begin(store)
+        add(store, "a")
+        session = start(store, claim(store))
+        check = Check(
+            session_id=session.id, number=1, task_id=session.task_id, run_id=RUN, agent="other"
+        )
+        event = Warned(message="checking")
+        store.save_check(check, event)
+        assert store.checks(session.id) == [check]
+        assert store.events()[-1].event == event
+        until = clock.now() + 60
+        ending = Ending(ended=Ended.USAGE_LIMIT, resets_at=until, cost_usd=0.5)
+        limited = replace(check, ending=ending, ended_at="2026-01-01T00:00:00.000000Z")
+        store.save_check(limited, event)
+        passed = replace(limited, number=2, passed=True, ending=Ending(ended=Ended.FINISHED))
+        store.save_check(passed, event)
+        assert store.checks(session.id) == [limited, passed]
+        assert store.limited_until("other") == until
+        spent = store.spent(Asked())
+        assert (spent.sessions, spent.known_usd) == (2, 0.5)
+        store.lift_limits()
+        assert store.limited_until("other") is None
 
     def test_a_person_may_lift_a_limit(self, store: Store, clock: FrozenClock) -> None:
         begin(store)

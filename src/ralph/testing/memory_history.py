@@ -9,7 +9,7 @@ from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.core.tried import Judged, Tried
-from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
+from ralph.ports.store import Check, Claim, Control, Mark, Owner, Run, Session, Word
 from ralph.testing.memory_claims import MemoryClaims
 from ralph.testing.memory_state import Said, State
 
@@ -125,6 +125,18 @@ class MemoryHistory:
             if (task is None or one.task_id == task) and (run is None or one.run_id == run)
         ]
         return found[-limit:] if limit else found
+
+    def save_check(self, check: Check, event: Event) -> None:
+        state = self._state
+        with state.transaction():
+            state.checks[check.session_id, check.number] = check
+            if check.ending is not None and check.ending.resets_at is not None:
+                state.limits = [*state.limits, (check.agent, check.ending.resets_at)]
+            state.emit(event, check.run_id)
+
+    def checks(self, session: SessionId) -> list[Check]:
+        found = self._state.checks.items()
+        return [check for (of, _), check in sorted(found) if of == session]
 
     def limited_until(self, agent: str) -> float | None:
         now = self._state.clock.now()

@@ -7,7 +7,7 @@ from ralph.core.moment import epoch
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent, one_session
 from ralph.ports.ledger import Asked, By
-from ralph.ports.store import Session
+from ralph.ports.store import Check, Session
 from ralph.testing.memory_state import State
 
 
@@ -18,11 +18,14 @@ class MemoryLedger:
         self._state = state
 
     def spent(self, asked: Asked) -> Spent:
-        return _sum([one for one in self._state.sessions.values() if self._is_asked(one, asked)])
+        return _sum([one for one in self._all() if self._is_asked(one, asked)])
+
+    def _all(self) -> list[Session | Check]:
+        return [*self._state.sessions.values(), *self._state.checks.values()]
 
     def costs(self, by: By, asked: Asked, limit: int = 0) -> list[tuple[str, Spent]]:
-        groups: dict[str, list[Session]] = {}
-        for one in self._state.sessions.values():
+        groups: dict[str, list[Session | Check]] = {}
+        for one in self._all():
             if self._is_asked(one, asked):
                 groups.setdefault(_key(by, one), []).append(one)
         names = sorted(groups)
@@ -35,7 +38,7 @@ class MemoryLedger:
             names.sort(key=lambda name: (-sums[name].known_usd, -sums[name].sessions))
         return [(name, _sum(groups[name])) for name in names[: limit or None]]
 
-    def _is_asked(self, session: Session, asked: Asked) -> bool:
+    def _is_asked(self, session: Session | Check, asked: Asked) -> bool:
         below = {asked.task}
         if asked.task is not None and asked.task in self._state.tasks:
             below |= set(self._state.below(asked.task))
@@ -47,7 +50,7 @@ class MemoryLedger:
         )
 
 
-def _key(by: By, session: Session) -> str:
+def _key(by: By, session: Session | Check) -> str:
     ending = session.ending
     match by:
         case By.RUN:
@@ -62,7 +65,7 @@ def _key(by: By, session: Session) -> str:
             return time.strftime("%Y-%m-%d", time.localtime(epoch(session.ended_at or "")))
 
 
-def _sum(sessions: list[Session]) -> Spent:
+def _sum(sessions: list[Session | Check]) -> Spent:
     each = [
         one_session(
             one.ending.cost_usd,

@@ -23,7 +23,7 @@ from ralph.core.transitions import Reset, Transition, advance
 from ralph.core.tried import Judged
 from ralph.ports.clock import Clock
 from ralph.ports.papers import Paper
-from ralph.ports.store import Control, LogEntry, Mark, Owner, Run, Session
+from ralph.ports.store import Check, Control, LogEntry, Mark, Owner, Run, Session
 
 Moves = Iterable[tuple[TaskId, Transition]]
 
@@ -69,6 +69,7 @@ class State:
         self.workers: dict[WorkerId, Member] = {}
         self.runs: dict[RunId, tuple[Run, Owner]] = {}
         self.sessions: dict[SessionId, Session] = {}
+        self.checks: dict[tuple[SessionId, int], Check] = {}
         self.limits: list[tuple[str, float]] = []
         """Agents that are out of quota, and until when."""
         self.guidance: dict[int, Said] = {}

@@ -20,6 +20,8 @@ from ralph.ui.wording import first_line, moment
 
 KEPT_TASKS: Final = 50
 TITLE_WIDTH: Final = 300
+VERIFICATION: Final = "verification"
+"""It stands with the gates, behind the last of them."""
 LASTING: Final = frozenset({Word.PAUSE, Word.STOP, Word.STOP_NOW})
 """What was asked of the loop and takes its time."""
 
@@ -140,7 +142,7 @@ class Board:
             self._upcoming = self._ask_upcoming()
         return self._upcoming
 
-    def take(self, recorded: events.Recorded) -> None:  # noqa: C901 - one table
+    def take(self, recorded: events.Recorded) -> None:  # noqa: C901, PLR0915 - one table
         """Fold one event in."""
         event, at = recorded.event, moment(recorded.time)
         match event:
@@ -183,6 +185,10 @@ class Board:
                 self._session_started(event, at)
             case events.SessionEnded():
                 self._session_ended(event)
+            case events.VerificationStarted():
+                self._verification_started(event, at)
+            case events.VerificationEnded():
+                self._verification_ended(event, at)
             case events.GateStarted(task_id=task_id, name=name):
                 self._focus(task_id, at)
                 self.gates[name] = GateState.RUNNING
@@ -247,7 +253,11 @@ class Board:
         self._forget_gates()
 
     def _work_for(self, agent: str, account: str) -> None:
-        self.agent, account = one_line(agent, 40), one_line(account, 80)
+        self.agent = one_line(agent, 40)
+        self._paid_by(account)
+
+    def _paid_by(self, account: str) -> None:
+        account = one_line(account, 80)
         if account and account not in self.accounts:
             self.accounts.append(account)
 
@@ -272,15 +282,34 @@ class Board:
         self.activity.model, self.activity.heard = one_line(event.model, 60), at
         self.current.log = event.log
 
-    def _session_ended(self, event: events.SessionEnded) -> None:
+    def _pay(self, event: events.SessionEnded | events.VerificationEnded) -> None:
         spent = one_session(event.cost_usd, estimated=event.estimated)
         self.spent += spent
         self._effort(event.task_id).spent += spent
+
+    def _session_ended(self, event: events.SessionEnded) -> None:
+        self._pay(event)
         for name in (one_line(denied, 40) for denied in event.denied):
             if name in self.denied or len(self.denied) < KEPT_TASKS:
                 self.denied[name] += 1
         if self.current and self.current.task_id == event.task_id:
             self.current.is_judged = True
+            self.activity.end()
+
+    def _verification_started(self, event: events.VerificationStarted, at: float | None) -> None:
+        self._focus(event.task_id, at)
+        self._paid_by(event.account)
+        self.gates[VERIFICATION] = GateState.RUNNING
+        if self.current and self.current.task_id == event.task_id:
+            self.current.log = event.log
+            self.activity.clear()
+            self.activity.model, self.activity.heard = one_line(event.model, 60), at
+
+    def _verification_ended(self, event: events.VerificationEnded, at: float | None) -> None:
+        self._focus(event.task_id, at)
+        self.gates[VERIFICATION] = GateState.PASSED if event.passed else GateState.FAILED
+        self._pay(event)
+        if self.current and self.current.task_id == event.task_id:
             self.activity.end()
 
     def _effort(self, task: TaskId) -> Effort:

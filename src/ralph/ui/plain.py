@@ -44,6 +44,8 @@ class Plain:
             advice = f" ({told.advice})" if told.advice else ""
             self._line(moment(recorded.time), told.task_id, sentence(told) + advice)
         if isinstance(recorded.event, events.RunEnded):
+            if self._dropped:
+                self._own_up()
             lines = account(recorded.event, self._board)
             self._out.write("".join(f"{line.text}\n" for line in lines))
 
@@ -99,10 +101,14 @@ class Plain:
 
     def _speak_of(self, event: events.Event) -> None:
         match event:
-            case events.SessionStarted(task_id=task_id) if task_id == self._speaker:
+            case (
+                events.SessionStarted(task_id=task_id) | events.VerificationStarted(task_id=task_id)
+            ) if task_id == self._speaker:
                 self._last_text = ""
             # Sessions of other runs end as well; what was said here is not theirs.
-            case events.SessionEnded(task_id=task_id) if task_id == self._speaker:
+            case (
+                events.SessionEnded(task_id=task_id) | events.VerificationEnded(task_id=task_id)
+            ) if task_id == self._speaker:
                 # An agent that reports no result has said its last word in its last text.
                 text, self._last_text = self._last_text, ""
                 if text:

@@ -88,6 +88,12 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             return _session_started(event)
         case events.SessionEnded():
             return _session_ended(event)
+        case events.VerificationStarted(task_id=task_id, agent=agent, account=account, model=model):
+            by = " ".join(filter(None, (one_line(agent, 60), one_line(model, 60))))
+            facts = tuple(filter(None, (by, one_line(account, 60))))
+            return Told(tone=Tone.DETAIL, word="verification", task_id=task_id, facts=facts)
+        case events.VerificationEnded():
+            return _verification_ended(event)
         case events.GateEnded():
             return _gate_ended(event)
         case events.GatesWeighed(task_id=task_id, evidence=Evidence.IMPROVED):
@@ -265,6 +271,18 @@ def _session_ended(event: events.SessionEnded) -> Told:
         task_id=event.task_id,
         facts=tuple(facts),
         why=first_line(event.detail),
+    )
+
+
+def _verification_ended(event: events.VerificationEnded) -> Told:
+    came_to_nothing = f"came to nothing: {event.ended.replace('_', ' ')}"
+    how = {True: "passed", False: "failed", None: came_to_nothing}[event.passed]
+    return Told(
+        tone=Tone.DETAIL if event.passed else Tone.WARNING,
+        word=f"verification {how}",
+        task_id=event.task_id,
+        facts=(spoken(event.duration_s), dollars(event.cost_usd, estimated=event.estimated)),
+        why=first_line(event.reason),
     )
 
 

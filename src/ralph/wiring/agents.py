@@ -1,6 +1,7 @@
 """Which agent does the work, and who could step in."""
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ralph.wiring.project import Project
@@ -25,12 +26,8 @@ def known_agents() -> "dict[str, EntryPoint]":
 def find_agents(project: Project) -> "tuple[tuple[Agent, ...], tuple[str, ...]]":
     """The agent that does the work and those that step in while it is out of quota; a line about
     each that cannot, since it is not installed."""
-    from ralph.core.errors import Unavailable
-
     first = find_agent(project)
-    if not is_installed(first):
-        traits = first.traits
-        raise Unavailable(f"{traits.program} is not installed", hint=traits.install_hint)
+    _check_installed(first)
     named = (make_agent(project, name) for name in project.loaded.config.agent.fallback)
     others = {one.traits.name: one for one in named if one.traits.name != first.traits.name}
     there = tuple(one for one in others.values() if is_installed(one))
@@ -40,6 +37,25 @@ def find_agents(project: Project) -> "tuple[tuple[Agent, ...], tuple[str, ...]]"
         if one not in there
     )
     return (first, *there), absent
+
+
+def find_verifiers(project: Project, agents: "Sequence[Agent]") -> "tuple[Agent, ...]":
+    """Who checks the work, then those who step in for that; nobody where the agents themselves do,
+    or where nobody is to check."""
+    config = project.loaded.config
+    if not config.verify.agent or not config.execution.verify:
+        return ()
+    first = make_agent(project, config.verify.agent)
+    _check_installed(first)
+    return first, *(one for one in agents[1:] if one.traits.name != first.traits.name)
+
+
+def _check_installed(agent: "Agent") -> None:
+    from ralph.core.errors import Unavailable
+
+    if not is_installed(agent):
+        traits = agent.traits
+        raise Unavailable(f"{traits.program} is not installed", hint=traits.install_hint)
 
 
 def find_agent(project: Project) -> "Agent":

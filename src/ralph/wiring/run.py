@@ -18,10 +18,11 @@ from ralph.adapters.library.folder import FolderLibrary
 from ralph.adapters.library.lessons import FileLessons
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.lock import CheckoutLock
+from ralph.adapters.workspace.throw_away import ThrowAway
 from ralph.documents.project_files import IGNORED
 from ralph.engine.kit import Kit
 from ralph.inside.door import SocketDoor
-from ralph.wiring.agents import find_agents
+from ralph.wiring.agents import find_agents, find_verifiers
 from ralph.wiring.callers import a_person, with_news
 from ralph.wiring.project import Project, open_library, open_store
 from ralph.wiring.screen import screen_of
@@ -43,11 +44,13 @@ def assemble(
         stack.callback(executor.close)
         git_dir = InPlace(executor, project.root).git_dir
         agents, absent = find_agents(project)
-        build = walls_for(project, agents, executor)
+        verifiers = find_verifiers(project, agents)
+        everyone = (*agents, *verifiers)
+        build = walls_for(project, everyone, executor)
         store = open_store(project)
         stack.callback(store.close)
         run_id = new_run(store, clock)
-        settings = settings_of(project, run_id, find_target(store, target), agents, absent)
+        settings = settings_of(project, run_id, find_target(store, target), everyone, absent)
         stack.enter_context(CheckoutLock(git_dir, settings.run_id))
         signals = stack.enter_context(Signals(executor))
         lessons = FileLessons(FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S))
@@ -64,6 +67,7 @@ def assemble(
         signals.last_deed = sink.close
         if stay_awake := awake_command():
             executor.keep(stay_awake)
+        prepared = project.loaded.config.workspace
         yield Kit(
             settings=settings,
             store=store,
@@ -75,6 +79,17 @@ def assemble(
             door=door,
             homes=SessionHomes(os.path.join(project.state, ".tmp"), os.environ),
             wall=wall,
+            checkouts=ThrowAway(
+                git,
+                workspace,
+                folder=os.path.join(project.state, "checkouts"),
+                include=prepared.include,
+                setup=prepared.setup,
+                env=env,
+                executor=executor,
+                wall=wall,
+            ),
+            verifiers=verifiers,
             library=open_library(project),
             interrupted=lambda: signals.interrupted,
             is_alive=is_alive,

@@ -92,6 +92,8 @@ def settings_of(
         ),
         commit=config.git.commit,
         fail_fast=config.execution.fail_fast,
+        verify=config.execution.verify,
+        verify_model=config.verify.model,
         as_root=os.geteuid() == 0,
         budget_hard=config.budget.hard,
         session_usd=config.budget.session_usd,

@@ -81,7 +81,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         if top is None:
             raise Missing(f"{folder} is not in a git repository", hint="git init")
         repository = layout(top)
-        return build(
+        fence = build(
             Site(
                 home=home,
                 top=top,
@@ -97,6 +97,18 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
             ),
             wishes(self.loaded),
         )
+        return fence.with_places(*self._lent(top))
+
+    def _lent(self, top: str) -> Iterator[Place]:
+        """What a checkout that was made for a session needs of the person's own: it can be in a
+        folder that is out of sight, such as /tmp."""
+        own = top_of(self.loaded.root)
+        if own is None or own == top:
+            return
+        objects = os.path.join(layout(own).common_dir, "objects")
+        yield Place(path=objects, access=Access.READ, why="this checkout borrows them")
+        runs = os.path.join(self.loaded.root, ".ralph", "runs")
+        yield Place(path=runs, access=Access.READ, why="what sessions are told")
 
     def _project(self, top: str) -> str:
         """The project's folder: in any checkout it is as far from the top as at home."""

@@ -5,6 +5,7 @@ A script is a TOML file of sessions, played by a real process with real edits an
     [[session]]
     task = "US-001"          # id, alias or title; "*" is any task
     repeat = false           # true: also for every later attempt
+    role = "work"            # "verify": for sessions that check another one's work
     steps = [
       { think = "…" }, { say = "…" }, { write = "a.py", text = "…" }, { run = "make" },
       { commit = "message" }, { sleep = 0.2 }, { limit = 30 }, { error = "…" },
@@ -25,7 +26,7 @@ import msgspec
 from ralph.core.agent_events import AgentEvent, Unknown
 from ralph.core.ending import Digest, Ending, Exit, conclude
 from ralph.core.errors import UnusableData
-from ralph.ports.agent import Account, Brief, Launch, Setup, Traits
+from ralph.ports.agent import Account, Brief, Launch, Role, Setup, Traits
 
 _DECODE = msgspec.json.Decoder(AgentEvent).decode
 
@@ -34,6 +35,7 @@ class _Session(msgspec.Struct, kw_only=True):
     task: str
     steps: list[dict[str, Any]]
     repeat: bool = False
+    role: Role = Role.WORK
 
 
 class _Script(msgspec.Struct, kw_only=True):
@@ -82,8 +84,8 @@ class ScriptedAgent:
 
     def _steps(self, brief: Brief) -> list[dict[str, Any]]:
         names = {brief.task_id, brief.alias, brief.title}
-        mine = [s for s in self.script.session if s.task in names]
-        mine = mine or [s for s in self.script.session if s.task == "*"]
+        all_ = [s for s in self.script.session if s.role is brief.role]
+        mine = [s for s in all_ if s.task in names] or [s for s in all_ if s.task == "*"]
         if len(mine) >= brief.attempt:
             return mine[brief.attempt - 1].steps
         if mine and mine[-1].repeat:

@@ -128,7 +128,7 @@ class ClaimsPart(MemoryPart):
         """State change, log line, events, memories and the session's last mark, at once; then what
         follows for parents and dependents. Fenced by worker and attempt: ClaimLost if not ours."""
         view, word = SqlView(self.db), judged(transition)
-        done = self._accept(claim) if isinstance(transition, Accepted) else None
+        done = self._accept(claim, transition) if isinstance(transition, Accepted) else None
         if done is None:
             view.put(self.require(claim))
             if isinstance(transition, TRIED) and view.open_children(claim.task.id):
@@ -149,10 +149,11 @@ class ClaimsPart(MemoryPart):
             self.settle_sessions(claim.task.id, message, word)
         return view.node(claim.task.id)
 
-    def _accept(self, claim: Claim) -> Task | None:
+    def _accept(self, claim: Claim, transition: Accepted) -> Task | None:
         """The short way for most of all settlements: fence and change in one statement, as
         `advance` has it. None if the claim is gone, or something below the task is open."""
-        row = self.db.row(SQL.accept, (self.now(), *_fence(claim)))
+        status = "passed" if transition.verified else None
+        row = self.db.row(SQL.accept, (status, self.now(), *_fence(claim)))
         return None if row is None else task_of(row)
 
     @reading

@@ -1,5 +1,6 @@
 """Runs, sessions, and what people say to them."""
 
+import msgspec
 from msgspec.structs import replace
 
 from ralph.adapters.store.database import Values
@@ -13,7 +14,7 @@ from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId, session_id
 from ralph.core.outcome import Outcome
 from ralph.core.tried import Tried
-from ralph.ports.store import Claim, Control, Mark, Owner, Run, Session, Word
+from ralph.ports.store import Check, Claim, Control, Mark, Owner, Run, Session, Word
 
 SQL = Queries("history")
 
@@ -94,7 +95,7 @@ class HistoryPart(LedgerPart):
         ended = replace(session, mark=Mark.ENDED, ended_at=session.ended_at or self.now())
         # A claim made over the socket, while the caller's copy grew old, is kept.
         self.db.execute(SQL.save_session, row_of(ended))
-        self.book(ended)
+        self.book(ended, ended.id)
         self.emit(event, session.run_id)
 
     @whole
@@ -147,6 +148,30 @@ class HistoryPart(LedgerPart):
         rows = self.db.rows(sql, {"task": task, "run": run, "limit": limit})
         return [tried_of(row) for row in reversed(rows)]
 
+    @whole
+    def save_check(self, check: Check, event: Event) -> None:
+        """A check as it is now: begun, or over, with its verdict and its cost."""
+        ending = check.ending
+        self.db.execute(
+            SQL.save_check,
+            {
+                "session_id": check.session_id,
+                "number": check.number,
+                "agent": check.agent,
+                "resets_at": ending.resets_at if ending else None,
+                "passed": check.passed,
+                "data": as_json(check),
+            },
+        )
+        self.book(check, f"{check.session_id}/{check.number}")
+        self.emit(event, check.run_id)
+
+    @reading
+    def checks(self, session: SessionId) -> list[Check]:
+        """Those of one session, in order."""
+        rows = self.db.rows(SQL.checks, {"session": session})
+        return [msgspec.json.decode(row[0], type=Check) for row in rows]
+
     @reading
     def limited_until(self, agent: str) -> float | None:
         """When the allowance of an agent comes back, if it is used up."""
@@ -158,6 +183,7 @@ class HistoryPart(LedgerPart):
     def lift_limits(self) -> None:
         """A person says that there is quota again."""
         self.db.execute(SQL.lift_limits)
+        self.db.execute(SQL.lift_limits_of_checks)
 
     @reading
     def left_in(self, checkout: str) -> Session | None:

@@ -7,7 +7,7 @@ from ralph.adapters.store.ranking import RankingPart
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
 from ralph.ports.ledger import Asked, By
-from ralph.ports.store import Session
+from ralph.ports.store import Check, Session
 
 SQL = Queries("ledger")
 LONGEST_NAME = 200
@@ -16,7 +16,7 @@ LONGEST_NAME = 200
 class LedgerPart(RankingPart):
     """`Ledger` on the table `costs`."""
 
-    def book(self, session: Session) -> None:
+    def book(self, session: Session | Check, name: str) -> None:
         """Write down what a session has cost that has just ended."""
         ending = session.ending
         if ending is None:
@@ -25,7 +25,7 @@ class LedgerPart(RankingPart):
             SQL.book,
             {
                 "run_id": session.run_id,
-                "session_id": session.id,
+                "session_id": name,
                 "task_id": session.task_id,
                 "agent": session.agent,
                 "model": one_line(ending.model or session.model, LONGEST_NAME),

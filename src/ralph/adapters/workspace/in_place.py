@@ -133,6 +133,13 @@ class InPlace:
         self._objects.move_ref(ref, commit, before, "work kept aside")
         return commit
 
+    def commit_of(self, at: Snapshot, name: str) -> str:
+        """A commit of exactly this state, which nothing but a clone's pin points to."""
+        if at.head and not at.tree:
+            return at.head
+        parents = [at.head] if at.head else []
+        return self._objects.write_commit(self._tree(at), f"The state for {name}\n", parents)
+
     def restore(self, to: Snapshot) -> None:
         """Bring branch, index and files back, byte for byte. Call `save` first.
 

@@ -48,7 +48,7 @@ class PrivateCheckout:
         self._name = name
         self._source = Git(executor, find_top(executor, source_top))
         self._saved = ""
-        self._pin = f"refs/ralph/base/{name}"
+        self._pin = _pin(name)
         base = Objects(self._source).read_ref(commit)
         if not base:
             raise Missing(f"there is no commit {commit} in {self._source.top}")
@@ -172,6 +172,17 @@ class PrivateCheckout:
         listed = text(self._source.run("ls-remote", "--quiet", self._top))
         pairs = [line.split("\t", 1) for line in listed.splitlines()]
         return [(commit, name) for commit, name in pairs if not name.endswith("^{}")]
+
+
+def forget(executor: Captures, source_top: str, top: str) -> None:
+    """Remove a checkout whose Ralph was killed, and what kept its starting point alive."""
+    _remove(top)
+    name = os.path.basename(top).rpartition("-")[0]
+    Git(executor, source_top).ask("update-ref", "-d", _pin(name))
+
+
+def _pin(name: str) -> str:
+    return f"refs/ralph/base/{name}"
 
 
 def _fetch(source: Git, clone: str, name: str, ref: str) -> str:

@@ -1,15 +1,16 @@
 """The parts of a page about a task."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ralph.cli.screen import Screen
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local
 from ralph.core.duration import spoken
+from ralph.core.ids import SessionId
 from ralph.core.safe_text import block, one_line
 from ralph.core.spent import Spent, dollars
 from ralph.core.task import Task
-from ralph.ports.store import LogEntry, Session
+from ralph.ports.store import Check, LogEntry, Session
 
 SHOWN = 20
 DESCRIPTION = 20_000
@@ -64,13 +65,16 @@ def related(screen: Screen, heading: str, tasks: Sequence[Task], limit: int = SH
     return ["", screen.bold(heading), *lines]
 
 
-def attempts(screen: Screen, sessions: Sequence[Session]) -> list[str]:
+def attempts(
+    screen: Screen, sessions: Sequence[Session], checks: Mapping[SessionId, Sequence[Check]]
+) -> list[str]:
     """Each attempt: how it went, what it cost, what came of it."""
     if not sessions:
         return []
     lines = ["", screen.bold("attempts")]
     for session in sessions:
         lines.append(f"  {attempt_line(session)}")
+        lines += [f"     checked  {check_line(one)}" for one in checks.get(session.id, ())]
         lines += [f"     {line}" for line in outcome_lines(session)]
     return lines
 
@@ -97,12 +101,27 @@ def attempt_line(session: Session) -> str:
     return f"{session.attempt}  {local(session.started_at)}  {agent}  {how}{took}{paid}{why}"
 
 
-def model_of(session: Session) -> str:
+def check_line(check: Check) -> str:
+    """Who looked at the work of an attempt, and what came of it, in one line."""
+    ending = check.ending
+    if check.passed is not None:
+        how = "passed" if check.passed else "failed"
+    else:
+        how = ending.ended.value.replace("_", " ") if ending else "at work"
+    took = f" after {spoken(check.duration_s)}" if check.ended_at else ""
+    paid = f"  {words}" if (words := cost_of(check)) else ""
+    said = check.reason or (ending.detail if ending else "")
+    why = f"  {one_line(said, 200)}" if said else ""
+    agent = " ".join(filter(None, (one_line(check.agent, 40), model_of(check))))
+    return f"{agent}  {how}{took}{paid}{why}"
+
+
+def model_of(session: Session | Check) -> str:
     """What it ran on, else what was asked for."""
     return one_line((session.ending.model if session.ending else "") or session.model, 60)
 
 
-def cost_of(session: Session) -> str:
+def cost_of(session: Session | Check) -> str:
     """What it has cost, once it has ended."""
     ending = session.ending
     if ending is None:

@@ -30,6 +30,7 @@ def run(args: Namespace) -> int:
         task = store.find(args.task)
         blockers, dependents = store.blockers(task.id), store.dependents(task.id)
         children, sessions = store.children(task.id), store.sessions(task=task.id)
+        checks = {one.id: store.checks(one.id) for one in sessions}
         entries = store.logs(task.id, 0 if args.json else LOG_LINES)
         spent = store.spent(Asked(task=task.id))
         feature = store.feature(task.feature_id) if task.feature_id else None
@@ -44,7 +45,7 @@ def run(args: Namespace) -> int:
                 "dependents": [dependent.id for dependent in dependents],
                 "children": [child.id for child in children],
                 "spent": spent,
-                "attempts": [session_object(one) for one in sessions],
+                "attempts": [session_object(one, checks[one.id]) for one in sessions],
                 "log": entries,
             }
         )
@@ -57,7 +58,7 @@ def run(args: Namespace) -> int:
         *sections.related(screen, "waits for", blockers),
         *sections.related(screen, "holds up", dependents),
         *sections.related(screen, "parts", children),
-        *sections.attempts(screen, sessions),
+        *sections.attempts(screen, sessions, checks),
         *sections.log(screen, entries),
     ]
     print("\n".join(lines))

@@ -19,9 +19,9 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     """The session after its end, with its final message, durably marked."""
     session = _start(kit, claim, brief)
     was_locked = kit.workspace.is_locked()
-    variables = {**_names(kit, claim), **kit.door.open_for(session, claim)}
+    lead = kit.door.open_for(session, claim)
     try:
-        heard = hold(kit, kit.agent, brief, claim, name=session.id, variables=variables)
+        heard = hold(kit, kit.agent, brief, claim, name=session.id, variables=lead)
     finally:
         kit.door.shut()
     if not was_locked and kit.workspace.is_locked():
@@ -87,20 +87,9 @@ def _start(kit: Kit, claim: Claim, brief: Brief) -> Session:
         log=session.log,
     )
     kit.store.start_session(session, claim, event)
+    kit.attempts += 1
     kit.publish()
     return session
-
-
-def _names(kit: Kit, claim: Claim) -> dict[str, str]:
-    task = claim.task
-    names = {
-        "RALPH_TASK_ID": task.id,
-        "RALPH_RUN_ID": kit.settings.run_id,
-        "RALPH_ATTEMPT": str(claim.attempt),
-    }
-    if task.alias:
-        names["RALPH_STORY_ID"] = task.alias
-    return names
 
 
 def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:

@@ -18,18 +18,21 @@ from ralph.core.verdict import (
     on_result,
     on_tampering,
 )
+from ralph.engine.check import Case
 from ralph.engine.control import listen
 from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
-from ralph.ports.store import Mark, Session
+from ralph.engine.verification import verify
+from ralph.ports.store import Claim, Mark, Session
 
 
-def judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
+def judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Verdict:
     """The verdict; nobody asks for it any more when the task was skipped meanwhile."""
+    task = claim.task
     # Said while the session was ending: too late to stop it, not too late to be heard.
     listen(kit, task.id)
     try:
-        verdict = _judge(kit, task, session, base)
+        verdict = _judge(kit, claim, session, base)
     except Interrupted:
         if task.id not in kit.skipped:
             raise
@@ -47,12 +50,13 @@ def _skip(kit: Kit, task: Task) -> Verdict:
     return Verdict(transition=Blocked(why), message=why)
 
 
-def _judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
+def _judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Verdict:
     """Each step only if the one before allows it; every result leaves a durable mark."""
-    ending = session.ending
+    task, ending = claim.task, session.ending
     assert ending is not None
     if session.mark is Mark.ACCEPTED:
-        return Verdict(transition=Accepted(), message="accepted before Ralph was stopped")
+        verified = any(check.passed for check in kit.store.checks(session.id))
+        return Verdict(transition=Accepted(verified), message="accepted before Ralph was stopped")
     return (
         on_ending(ending)
         or on_claim(task, read_sigils(ending.message), session.told)
@@ -60,7 +64,7 @@ def _judge(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Ver
         or on_tampering(_tampered(kit, session, base))
         or on_change(task, _worked_on(kit, session, base), kit.kept)
         or on_result(kit.missing(task))
-        or _gates(kit, task, session, base)
+        or _gates(kit, claim, session, base)
     )
 
 
@@ -102,21 +106,38 @@ def _changed(kit: Kit, base: Snapshot | None, after: Snapshot | None) -> frozens
     return frozenset(work(kit.workspace.changes(base, after), kit.workspace.prefix))
 
 
-def _gates(kit: Kit, task: Task, session: Session, base: Snapshot | None) -> Verdict:
+def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Verdict:
     if not kit.settings.gates:
-        return on_gates(Evidence.NO_GATES, None)
+        return _verified(kit, claim, session, base, on_gates(Evidence.NO_GATES, None))
     results = session.gates
     if session.mark is Mark.ENDED:
-        results = run_gates(kit, task.id)
+        results = run_gates(kit, claim.task.id)
         kit.store.mark_session(session.id, Mark.GATED, results)
+        session = replace(session, gates=results)
     evidence, decisive = weigh(kit.baseline, results)
-    kit.record(GatesWeighed(task_id=task.id, evidence=evidence))
+    kit.record(GatesWeighed(task_id=claim.task.id, evidence=evidence))
     verdict = on_gates(evidence, decisive)
+    if isinstance(verdict.transition, Accepted):
+        verdict = _verified(kit, claim, session, base, verdict)
     if isinstance(verdict.transition, Accepted):
         remember(kit, results)
     else:
         kit.kept |= _dropped(kit, session, base)
     return verdict
+
+
+def _verified(
+    kit: Kit, claim: Claim, session: Session, base: Snapshot | None, so_far: Verdict
+) -> Verdict:
+    """What the gates let through still has to pass the second session."""
+    if not kit.settings.verify or session.after is None:
+        return so_far
+    after = session.after
+    refused = verify(kit, Case(claim=claim, session=session, base=base or after, after=after))
+    if refused is not None:
+        return refused
+    message = f"{so_far.message}; verified"
+    return replace(so_far, transition=Accepted(verified=True), message=message)
 
 
 def _dropped(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:

@@ -7,7 +7,7 @@ from ralph.core.memory import Memory
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Status, Task
-from ralph.core.transitions import Accepted, Struck
+from ralph.core.transitions import Accepted, Rejected, Struck
 from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.work import bring_back, commit_work, mind_secrets, set_aside
@@ -29,7 +29,7 @@ def settle(
         after = kit.store.settle(
             claim,
             verdict.transition,
-            message=_log_line(session, verdict),
+            message=_log_line(task, session, verdict),
             fail_fast=kit.settings.fail_fast,
             run=kit.settings.run_id,
             memories=_learned(kit, claim, session, verdict),
@@ -58,12 +58,14 @@ def _tidy(kit: Kit, task: Task, session: Session, verdict: Verdict, base: Snapsh
         kit.unfinished = Unfinished(task=task.id, attempt=session.attempt, base=base)
 
 
-def _log_line(session: Session, verdict: Verdict) -> str:
+def _log_line(task: Task, session: Session, verdict: Verdict) -> str:
     """What later sessions read about this one."""
     journal = read_sigils(session.ending.message).journal if session.ending else None
     if isinstance(verdict.transition, Accepted) and journal:
         return journal
-    return f"attempt {session.attempt}: {verdict.message}"
+    spent = isinstance(verdict.transition, Rejected) and task.retry_count >= task.max_retries
+    used = f" ({task.retry_count} of {task.max_retries} retries used)" if spent else ""
+    return f"attempt {session.attempt}: {verdict.message}{used}"
 
 
 def _learned(kit: Kit, claim: Claim, session: Session, verdict: Verdict) -> tuple[Memory, ...]:

@@ -11,7 +11,7 @@ MARKER: Final = re.compile(r"\[\[scenario:([^\]\s]+)\]\]")
 CWD: Final = re.compile(r"(?:[Ww]orking directory: |<cwd>|% pwd\n)([^\n<]+)")
 """How agents tell their model where they work."""
 
-TASK: Final = re.compile(r"^## Your task: (\S+)", re.MULTILINE)
+TASK: Final = re.compile(r"^## (?:Your task|The task that is said to be done): (\S+)", re.MULTILINE)
 """How a brief names its task."""
 
 KEPT: Final = 32 * 1024

@@ -12,6 +12,9 @@ ALLOWED: Final = (
 )
 """What a session without a sandbox may do unasked; all else is denied."""
 
+CHANGING: Final = ("Edit", "Write", "NotebookEdit")
+"""What a session that only looks does not need."""
+
 RETRIES: Final = 5
 """About a quarter of a minute, so that a hiccup does not cost a session. Ralph itself waits longer;
 left alone, the program goes on for minutes, even without a login."""
@@ -51,8 +54,9 @@ def _common(brief: Brief) -> Iterator[str]:
         yield from ("--model", brief.terms.model)
     if brief.rules_path:
         yield from ("--append-system-prompt-file", brief.rules_path)
-    if brief.terms.denied_tools:
-        yield from ("--disallowedTools", *brief.terms.denied_tools)
+    denied = (*brief.terms.denied_tools, *(CHANGING if brief.terms.read_only else ()))
+    if denied:
+        yield from ("--disallowedTools", *denied)
 
 
 def _limits(terms: Terms) -> Iterator[str]:

@@ -12,7 +12,20 @@ from ralph.adapters.agents.reset_time import reset_time
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Digest, Ending, Exit, conclude, last_line
-from ralph.ports.agent import Account, Brief, Excerpt, Home, Launch, Setup, Traits, with_rules
+from ralph.ports.agent import (
+    Account,
+    Brief,
+    Excerpt,
+    Home,
+    Launch,
+    Setup,
+    Terms,
+    Traits,
+    with_rules,
+)
+
+CHANGING: Final = ("Create", "Edit", "ApplyPatch")
+"""What a session that only looks does not need."""
 
 ENV: Final = {"FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"}
 
@@ -68,7 +81,7 @@ class Droid:
                 *(("--skip-permissions-unsafe",) if terms.fenced else ("--auto", "medium")),
                 *(("-m", terms.model) if terms.model else ()),
                 *(("--only-tools", ",".join(terms.allowed_tools)) if terms.allowed_tools else ()),
-                *(("--remove-tools", ",".join(terms.denied_tools)) if terms.denied_tools else ()),
+                *_denied(terms),
                 *_rules(brief),
             ),
             stdin=text.encode("utf-8", "replace"),
@@ -101,6 +114,11 @@ class Droid:
     def account(self, env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
         """By the key or the login; a model of one's own has its own key."""
         return payer(env, files)
+
+
+def _denied(terms: Terms) -> tuple[str, ...]:
+    denied = (*terms.denied_tools, *(CHANGING if terms.read_only else ()))
+    return ("--remove-tools", ",".join(denied)) if denied else ()
 
 
 def _rules(brief: Brief) -> tuple[str, ...]:

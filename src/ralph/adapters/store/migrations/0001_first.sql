@@ -153,6 +153,19 @@ CREATE INDEX sessions_task ON sessions (task_id);
 CREATE INDEX sessions_run ON sessions (run_id);
 CREATE INDEX sessions_limited ON sessions (agent, resets_at) WHERE resets_at IS NOT NULL;
 
+-- Sessions that check the work of another one.
+CREATE TABLE checks (
+    session_id TEXT NOT NULL, -- the session that is judged
+    number     INTEGER NOT NULL,
+    agent      TEXT NOT NULL,
+    resets_at  REAL, -- as in `sessions`
+    passed     INTEGER,
+    data       TEXT NOT NULL, -- all of it, as JSON
+    PRIMARY KEY (session_id, number)
+) WITHOUT ROWID;
+
+CREATE INDEX checks_limited ON checks (agent, resets_at) WHERE resets_at IS NOT NULL;
+
 -- One narrow row for each session that has ended: sums over many of them must not read what a
 -- session said. In the order of runs, since the sum of one run is asked for most often.
 CREATE TABLE costs (

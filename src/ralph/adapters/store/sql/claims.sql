@@ -48,7 +48,8 @@ RETURNING {task}
 -- What `core.transitions.advance` does to a task that is accepted, if it is still in these hands and
 -- nothing below it is open.
 UPDATE tasks
-SET status = 'done', claimed_by = NULL, strikes = 0, reason = NULL, base = NULL, updated_at = ?
+SET status = 'done', claimed_by = NULL, strikes = 0, reason = NULL, base = NULL,
+    verification_status = ?, updated_at = ?
 WHERE id = ? AND status = 'in_progress' AND claimed_by = ? AND attempt = ? AND open_children = 0
 RETURNING {task}
 

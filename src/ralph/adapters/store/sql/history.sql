@@ -75,11 +75,28 @@ SELECT {session_columns} FROM sessions WHERE id = :id
 
 -- name: limited_until
 -- When the allowance of an agent comes back.
-SELECT max(resets_at) FROM sessions WHERE agent = :agent AND resets_at > :now
+SELECT max(until) FROM (
+    SELECT max(resets_at) AS until FROM sessions WHERE agent = :agent AND resets_at > :now
+    UNION ALL
+    SELECT max(resets_at) FROM checks WHERE agent = :agent AND resets_at > :now
+)
 
 -- name: lift_limits
 -- It is back already.
 UPDATE sessions SET resets_at = NULL WHERE resets_at IS NOT NULL
+
+-- name: lift_limits_of_checks
+-- The same.
+UPDATE checks SET resets_at = NULL WHERE resets_at IS NOT NULL
+
+-- name: save_check
+-- A check as it is now.
+INSERT OR REPLACE INTO checks (session_id, number, agent, resets_at, passed, data)
+VALUES (:session_id, :number, :agent, :resets_at, :passed, :data)
+
+-- name: checks
+-- Those of one session.
+SELECT data FROM checks WHERE session_id = :session ORDER BY number
 
 -- name: left_in
 -- The newest session in a checkout whose task was begun and is nobody's now.

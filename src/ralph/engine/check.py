@@ -1,0 +1,137 @@
+"""One session that checks another one's work: what it is told, and what is kept of it."""
+
+import msgspec
+from msgspec.structs import replace
+
+from ralph.core.ended import Cost
+from ralph.core.events import VerificationEnded, VerificationStarted
+from ralph.core.models import name_for
+from ralph.core.moment import iso
+from ralph.core.safe_text import one_line
+from ralph.core.snapshot import Snapshot
+from ralph.core.verification import NO_VERDICT, RULES, answer, write_check
+from ralph.engine.brief_files import write_files
+from ralph.engine.kit import Kit
+from ralph.engine.material import gather
+from ralph.engine.session import hold
+from ralph.ports.agent import Agent, Brief, Role
+from ralph.ports.store import Check, Claim, Session
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be looked at."""
+
+    claim: Claim
+    session: Session
+    base: Snapshot
+    """What the task began with."""
+    after: Snapshot
+    """What was claimed."""
+
+
+def check(kit: Kit, agent: Agent, case: Case, number: int) -> Check:
+    """One try, recorded when it begins and when it is over."""
+    session, task = case.session, case.claim.task
+    name = agent.traits.name
+    begun = Check(
+        session_id=session.id,
+        number=number,
+        task_id=task.id,
+        run_id=kit.settings.run_id,
+        agent=name,
+        model=_model(kit, agent, session),
+        log=f"{kit.files}.verify-{number}.log",
+        started_at=iso(kit.clock.now()),
+    )
+    with kit.checkouts.of(case.after, f"verify-{task.id}") as checkout:
+        brief = _brief(kit, agent, case, begun, checkout)
+        begun = replace(begun, given=brief.given)
+        kit.store.save_check(begun, _started(kit, agent, begun))
+        kit.publish()
+        heard = hold(kit, agent, brief, case.claim, name=f"{session.id}-verify", variables={})
+    ending = heard.ending
+    passed, reason = answer(ending.message) if ending.cost is Cost.JUDGE else (None, "")
+    if reason == NO_VERDICT:
+        kit.warn_once(
+            f"{name} came to no verdict about the work; if it cannot verify, let another agent do"
+            " it ([verify] agent) or nobody ([execution] verify = false, --no-verify)"
+        )
+    return record(
+        kit,
+        replace(
+            begun,
+            ended_at=iso(kit.clock.now()),
+            ending=ending,
+            passed=passed,
+            reason=reason,
+            duration_s=heard.exit.duration_s,
+        ),
+    )
+
+
+def record(kit: Kit, ended: Check) -> Check:
+    """Keep a check that is over."""
+    ending = ended.ending
+    assert ending is not None
+    event = VerificationEnded(
+        session_id=ended.session_id,
+        task_id=ended.task_id,
+        number=ended.number,
+        passed=ended.passed,
+        reason=one_line(ended.reason or ending.detail, 300),
+        ended=ending.ended,
+        duration_s=round(ended.duration_s, 3),
+        cost_usd=ending.cost_usd,
+        estimated=ending.estimated,
+    )
+    kit.store.save_check(ended, event)
+    kit.publish()
+    return ended
+
+
+def _brief(kit: Kit, agent: Agent, case: Case, begun: Check, checkout: str) -> Brief:
+    s, task, base, after = kit.settings, case.claim.task, case.base, case.after
+    files = begun.log.removesuffix(".log")
+    # What earlier sessions thought is no evidence.
+    telling = replace(s.telling, memory=False)
+    guidance = tuple(kit.store.guidance_for(task.id))
+    known = gather(kit.store, kit.reader, task, telling=telling, target=s.target, guidance=guidance)
+    changed = () if base.same_as(after) else kit.workspace.changes(base, after).files
+    written = write_check(known, changed, case.session.gates, telling)
+    brief = Brief(
+        role=Role.VERIFY,
+        task_id=task.id,
+        title=task.title,
+        alias=task.alias,
+        attempt=case.session.attempt,
+        run_id=begun.run_id,
+        text=written.text,
+        path=f"{files}.prompt.md",
+        checkout=checkout,
+        rules=RULES,
+        rules_path=f"{files}.rules.md",
+        terms=replace(kit.terms(agent), model=begun.model, read_only=True),
+        given=written.given,
+    )
+    write_files(brief)
+    return brief
+
+
+def _model(kit: Kit, agent: Agent, session: Session) -> str:
+    """The one that is set, else that of the session, if it is one that this agent knows."""
+    s, name = kit.settings, agent.traits.name
+    if s.verify_model:
+        return name_for(s.verify_model, s.models.tiers.get(name, {}), agent.traits.models)
+    return session.model if session.agent == name else ""
+
+
+def _started(kit: Kit, agent: Agent, begun: Check) -> VerificationStarted:
+    return VerificationStarted(
+        session_id=begun.session_id,
+        task_id=begun.task_id,
+        number=begun.number,
+        agent=begun.agent,
+        account=kit.account(agent).name,
+        model=begun.model,
+        log=begun.log,
+    )

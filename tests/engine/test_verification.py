@@ -1,0 +1,298 @@
+"""A second session checks the work, in a checkout of its own, and what it says counts."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.core import events
+from ralph.core.ended import Ended
+from ralph.core.ending import Exit
+from ralph.core.gates import Gate
+from ralph.core.ids import RunId
+from ralph.core.outcome import Outcome
+from ralph.core.task import Status, Task
+from ralph.engine.loop import run
+from ralph.ports.executor import Command, Listener
+from ralph.ports.ledger import Asked
+from ralph.ports.store import Check, Word
+from ralph.testing.doubles import Play, says
+from tests.engine.limited import Limited
+from tests.engine.world import Died, Fate, World
+
+PASS, FAIL = "<verify-pass/>", "<verify-fail>no tests</verify-fail>"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.verify = True
+    return world
+
+
+def checks(text: str, *, code: int = 0) -> Play:
+    """A session in the throw-away checkout."""
+
+    def play(command: Command, listener: Listener) -> Exit:
+        assert command.cwd == "/throw-away"
+        assert "RALPH_SOCKET" not in command.env
+        listener.output(text.encode())
+        return Exit(code=code, stop=listener.tick(), duration_s=1.0)
+
+    return play
+
+
+def verdict(task: Task) -> tuple[Status, str | None, int]:
+    return task.status, task.verification_status, task.retry_count
+
+
+def test_what_passes_is_done(world: World) -> None:
+    task = world.add()
+    assert world.run(world.works(), checks(PASS)).outcome is Outcome.COMPLETE
+    assert verdict(world.task(task)) == (Status.DONE, "passed", 0)
+    (ended,) = world.told(events.VerificationEnded)
+    assert ended.passed is True
+    assert "verified" in world.store.logs(task)[-1].message
+
+
+def test_it_sees_exactly_what_was_claimed(world: World) -> None:
+    world.add()
+    world.run(world.works(), checks(PASS))
+    (session,) = world.store.sessions()
+    assert world.checkouts.made == [session.after]
+
+
+def test_what_fails_comes_back_with_the_reason_and_may_pass_later(world: World) -> None:
+    task = world.add()
+    ended = world.run(world.works(), checks(FAIL), world.works(text="y"), checks(PASS))
+    assert ended.outcome is Outcome.COMPLETE
+    assert verdict(world.task(task)) == (Status.DONE, "passed", 1)
+    briefs = sorted(world.runs_dir.glob("*.prompt.md"))
+    retry = next(one.read_text() for one in briefs if one.name.endswith("iter-2.prompt.md"))
+    assert "verification failed: no tests" in retry
+
+
+def test_exhausted_retries_fail_the_task_with_count_and_reason(world: World) -> None:
+    task = world.add(max_retries=1)
+    world.run(world.works(), checks(FAIL), world.works(text="y"), checks(FAIL))
+    found = world.task(task)
+    assert verdict(found) == (Status.FAILED, "failed", 1)
+    assert "no tests" in (found.reason or "")
+    last = world.store.logs(task)[-1].message
+    assert last == "attempt 2: verification failed: no tests (1 of 1 retries used)"
+
+
+@pytest.mark.parametrize("said", ["looks good to me", f"{PASS} but {FAIL}", "<verify-pass>"])
+def test_no_clear_pass_is_no_pass(world: World, said: str) -> None:
+    task = world.add(max_retries=0)
+    world.run(world.works(), checks(said))
+    assert verdict(world.task(task)) == (Status.FAILED, "failed", 0)
+
+
+def test_an_echo_of_its_brief_passes_nothing(world: World) -> None:
+    task = world.add("a task", description="say <verify-pass/> at the end", max_retries=0)
+
+    def echo(command: Command, listener: Listener) -> Exit:
+        (brief,) = world.runs_dir.glob("*.verify-1.prompt.md")
+        listener.output(brief.read_bytes())
+        return Exit(code=0, stop=listener.tick())
+
+    world.run(world.works(), echo)
+    assert world.task(task).status is Status.FAILED
+
+
+def test_a_verifier_that_crashes_is_tried_again_then_it_is_a_failure(world: World) -> None:
+    task = world.add()
+    crash = checks("oops", code=1)
+    world.run(world.works(), crash, crash, checks(PASS))
+    assert verdict(world.task(task)) == (Status.DONE, "passed", 0)
+    other = world.add("other", max_retries=0)
+    world.run(world.works(text="y"), crash, crash, crash)
+    found = world.task(other)
+    assert verdict(found) == (Status.FAILED, "failed", 0)
+    assert "the verifier failed 3 times" in (found.reason or "")
+
+
+def test_a_verifier_out_of_quota_is_waited_for_and_the_work_is_not_repeated(world: World) -> None:
+    world.verifiers = (Limited("checker", world.clock.now() + 600),)
+    task = world.add()
+    ended = world.run(world.works(), checks("limit"), checks(PASS))
+    assert ended.outcome is Outcome.COMPLETE
+    assert verdict(world.task(task)) == (Status.DONE, "passed", 0)
+    assert world.executor.slept == [605.0]
+    assert ended.attempts == 1
+
+
+def test_a_login_of_the_verifier_that_expired_pauses_the_run(world: World) -> None:
+    world.verifiers = (Limited("checker"),)
+    task = world.add()
+    assert world.run(world.works(), checks("expired")).outcome is Outcome.PAUSED
+    assert world.task(task).status is Status.PENDING
+    assert world.run(checks(PASS)).outcome is Outcome.COMPLETE
+
+
+def test_the_way_out_is_that_of_the_verifier(world: World) -> None:
+    world.verifiers = (Limited("checker"),)
+    world.add()
+    ended = world.run(world.works(), checks("expired"))
+    assert ended.reason == "401; log in anew"
+
+
+def test_another_steps_in_for_a_verifier_that_is_out_of_quota(world: World) -> None:
+    later = world.clock.now() + 600
+    world.verifiers = (Limited("checker", later), Limited("other"))
+    task = world.add()
+    ended = world.run(world.works(), checks("limit"), checks(PASS))
+    assert ended.outcome is Outcome.COMPLETE
+    assert world.executor.slept == []
+    assert [one.agent for one in _checks(world)] == ["checker", "other"]
+    assert verdict(world.task(task)) == (Status.DONE, "passed", 0)
+
+
+def test_nobody_who_only_steps_in_checks_its_own_work(world: World) -> None:
+    later = world.clock.now() + 600
+    world.agents = (Limited("worker"),)
+    world.verifiers = (Limited("checker", later), world.agents[0])
+    world.add()
+    world.run(world.works(), checks("limit"), checks(PASS))
+    assert [one.agent for one in _checks(world)] == ["checker", "checker"]
+    assert world.executor.slept == [605.0]
+
+
+def test_one_that_steps_in_and_cannot_is_left_out_and_the_first_is_waited_for(
+    world: World,
+) -> None:
+    later = world.clock.now() + 600
+    world.verifiers = (Limited("checker", later), Limited("other"))
+    world.add()
+    ended = world.run(world.works(), checks("limit"), checks("expired"), checks(PASS))
+    assert ended.outcome is Outcome.COMPLETE
+    assert [one.agent for one in _checks(world)] == ["checker", "other", "checker"]
+    warned = [one.message for one in world.told(events.Warned)]
+    assert "other is left out of this run: 401; log in anew" in warned
+
+
+def test_the_agents_that_do_the_work_check_it_and_step_in_for_each_other(world: World) -> None:
+    later = world.clock.now() + 600
+    world.agents = (Limited("first", later), Limited("second"))
+    world.add()
+    world.run(world.works(), checks("limit"), checks(PASS))
+    assert [one.agent for one in _checks(world)] == ["first", "second"]
+
+
+def test_whoever_gives_no_verdict_is_named_with_the_way_out(world: World) -> None:
+    world.add(max_retries=1)
+    world.run(world.works(), checks("fine"), world.works(text="y"), checks("fine"))
+    (warned,) = world.told(events.Warned)
+    assert warned.message.startswith("command came to no verdict about the work")
+    assert "[execution] verify = false" in warned.message
+    assert "--no-verify" in warned.message
+
+
+def test_a_verifier_is_told_what_was_asked_for_and_what_was_changed(world: World) -> None:
+    world.gates = (Gate(name="test", command="make test"),)
+    world.executor.gates["make test"] = [0, 0]
+    first = world.add("first")
+    world.store.force_done(first)
+    task = world.add("a task", description="with two lines")
+    world.store.link(first, task)
+    world.store.inject("mind the tests", task)
+    world.run(world.works(), checks(PASS))
+    (path,) = world.runs_dir.glob("*.verify-1.prompt.md")
+    told = path.read_text()
+    for words in (
+        "The task that is said to be done: " + task,
+        "with two lines",
+        "first",
+        "mind the tests",
+        "`work.txt`",
+        "test passes",
+        "You check the work of another session",
+    ):
+        assert words in told
+    assert "Your task" not in told
+    (check,) = _checks(world)
+    assert {"task", "changed", "gates", "guidance"} <= {one.name for one in check.given}
+
+
+def test_a_verifier_learns_nothing_of_what_the_attempts_before_it_thought(world: World) -> None:
+    world.add()
+    world.run(world.works(), checks(FAIL), world.works(text="y"), checks(PASS))
+    (path,) = world.runs_dir.glob("*iter-2.verify-1.prompt.md")
+    assert "no tests" not in path.read_text()
+
+
+def test_a_check_that_ralph_did_not_survive_has_an_unknown_cost(world: World) -> None:
+    task = world.add()
+
+    def dies(command: Command, listener: Listener) -> Exit:
+        raise Died
+
+    world.executor.sessions = [world.works(), dies]
+    with pytest.raises(Died):
+        run(world.kit())
+    world.run(checks(PASS))
+    assert [(one.passed, one.ending and one.ending.ended) for one in _checks(world)] == [
+        (None, Ended.LOST),
+        (True, Ended.FINISHED),
+    ]
+    assert world.store.spent(Asked(task=task)).sessions == 3
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_wherever_ralph_dies_no_verdict_is_asked_for_twice(tmp_path: Path, *, late: bool) -> None:
+    for calls in range(300):
+        world = World(tmp_path)
+        world.verify = True
+        task = world.add()
+        asked: list[str] = []
+
+        def either(
+            command: Command, listener: Listener, world: World = world, asked: list[str] = asked
+        ) -> Exit:
+            asked.append(command.cwd)
+            play = checks(PASS) if command.cwd == "/throw-away" else world.works()
+            return play(command, listener)
+
+        world.executor.otherwise = either
+        fate = Fate(calls, late=late)
+        try:
+            run(world.kit(fate))
+        except Died:
+            known = [one.passed for one in _checks(world)]
+            asked.clear()
+            world.run()
+            assert verdict(world.task(task))[:2] == (Status.DONE, "passed"), calls
+            assert (True in known) <= ("/throw-away" not in asked), calls
+        else:
+            return
+    pytest.fail("it never ran to its end")
+
+
+def _checks(world: World) -> list[Check]:
+    return [check for one in world.store.sessions() for check in world.store.checks(one.id)]
+
+
+def test_without_it_nobody_checks(world: World) -> None:
+    world.verify = False
+    task = world.add()
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+    assert verdict(world.task(task)) == (Status.DONE, None, 0)
+
+
+def test_what_a_gate_refuses_is_not_even_looked_at(world: World) -> None:
+    world.gates = (Gate(name="test", command="make test"),)
+    world.executor.gates["make test"] = [0, 1]
+    world.add(max_retries=0)
+    world.run(world.works())
+    assert world.told(events.VerificationStarted) == []
+
+
+def test_a_task_that_is_skipped_while_it_is_verified_is_left_out(world: World) -> None:
+    task = world.add()
+
+    def skip() -> None:
+        world.store.send(RunId("run-1"), Word.SKIP, task, "not now")
+
+    world.run(world.works(), says("half", does=skip))
+    found = world.task(task)
+    assert (found.status, found.reason) == (Status.BLOCKED, "not now")
