@@ -18,6 +18,12 @@ DONE = 'echo x >> work.txt; echo "<task-done>$RALPH_TASK_ID</task-done>"'
 """An agent's command line that does some work and claims its task."""
 
 
+@pytest.fixture(autouse=True)
+def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most tests are about something else, and their agents cannot verify."""
+    monkeypatch.setenv("RALPH_EXECUTION_VERIFY", "false")
+
+
 class Project:
     """A repository in which Ralph works, and the commands a person would type."""
 

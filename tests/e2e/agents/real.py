@@ -15,6 +15,9 @@ from tests.e2e.dying import store_of
 MARK: Final = "E2E_MARK"
 """A variable that everything inherits which a test starts."""
 
+CHECKED: Final = "## The task that is said to be done"
+"""What only a verifier is told."""
+
 CLAIM: Final = "It is done.\n<task-done>{task}</task-done>"
 
 
@@ -91,3 +94,8 @@ def left_behind(mark: str) -> dict[int, str]:
             if wanted in variables:
                 found[int(entry.name)] = line.decode("utf-8", "replace")[:300]
     return found
+
+
+def either(working: Turn, checking: Turn) -> Scripted:
+    """One turn for the session that does the work, another one for the session that checks it."""
+    return lambda asked: checking if CHECKED in asked.user else working
