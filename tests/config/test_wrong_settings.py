@@ -222,7 +222,7 @@ def test_what_else_the_file_says_still_counts(project: Project) -> None:
 
 def test_an_unknown_variable_is_a_warning_but_ralphs_own_are_not(project: Project) -> None:
     internal = ("TASK_ID", "STORY_ID", "RUN_ID", "SESSION", "SOCKET", "TOKEN", "ATTEMPT", "DB")
-    environ = {f"RALPH_{name}": "x" for name in (*internal, "ITERATION", "TOTAL")}
+    environ = {f"RALPH_{name}": "x" for name in (*internal, "ROLE", "ITERATION", "TOTAL")}
     environ |= {"RALPHX": "x", "PRD_INLINE": "x"}
     assert project.load("", environ).warnings == ()
     odd = {"RALPH_LIMITS": "3", "RALPH_SANDBOX_RULES": "x", "RALPH_ZZZ": "1", "RALPH_GATES_": "x"}

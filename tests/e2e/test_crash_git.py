@@ -24,6 +24,8 @@ LOOKS = "*' status '*|*' rev-parse --verify '*"
 """Between two looks at the checkout the store is written to."""
 WRITES = "*' commit-tree '*|*' update-ref '*|*' read-tree '*|*' --index-info '*|*' --refresh '*"
 """What changes refs, files or the index."""
+CLONES = "*' clone '*|*' checkout '*|*' config '*|*' for-each-ref '*|*' update-ref '*"
+"""What makes a checkout for a verifier, and takes it away."""
 SHARES = 4
 MOST = 200
 
@@ -133,3 +135,36 @@ def test_killed_at_every_single_call(scene: Scene, tmp_path: Path, share: int, l
         check_after_death(scene, project)
         project.ralph("run", code=5)
         check_after_recovery(scene, project)
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    """One task, whose work is looked at by a second session."""
+    made = Project(tmp_path_factory.mktemp("checked") / "project")
+    made.ralph("init")
+    working = AGENT.format(sessions="../sessions")
+    made.agent(f"if [ $RALPH_ROLE = verify ]; then echo '<verify-pass/>'; exit; fi\n{working}")
+    return Scene(made, made.add("good"), "")
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+def test_killed_while_a_verifier_gets_its_checkout(
+    checked: Scene,
+    tmp_path: Path,
+    share: int,
+    late: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("RALPH_EXECUTION_VERIFY")
+    for project in killed_at_each(checked, tmp_path, share, CLONES, late=late):
+        check_sound(project)
+        project.ralph("run")
+        check_sound(project)
+        task = project.task(checked.good)
+        assert (task["status"], task["verification_status"]) == ("done", "passed")
+        assert len(lines(project.path.parent / "sessions")) == 1, "the work was done twice"
+        assert trailers(project) == [checked.good]
+        assert not list((project.path / ".ralph/checkouts").iterdir())
+        assert refs(project) == []
+        assert left_running(project) == []

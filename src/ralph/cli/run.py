@@ -51,7 +51,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """One run; its outcome is the exit code."""
-    project = the_project(_flags(args))
+    project = the_project(flags(args))
     color = args.color or project.loaded.config.ui.color
     if args.dry_run:
         from ralph.cli.dry_run import show
@@ -64,27 +64,28 @@ def run(args: Namespace) -> int:
         return run_loop(kit).exit_code
 
 
-def _flags(args: Namespace) -> dict[str, object]:
-    flags: dict[str, object] = {}
+def flags(args: Namespace) -> dict[str, object]:
+    """What was given on the command line, as settings."""
+    found: dict[str, object] = {}
     if args.once:
-        flags["execution.limit"] = 1
+        found["execution.limit"] = 1
     if args.limit is not None:
-        flags["execution.limit"] = args.limit
+        found["execution.limit"] = args.limit
     if args.agent is not None:
-        flags["agent.name"] = args.agent
+        found["agent.name"] = args.agent
     if args.model is not None:
-        flags["models.model"] = args.model
+        found["models.model"] = args.model
     if args.model_strategy is not None:
-        flags["models.strategy"] = args.model_strategy
+        found["models.strategy"] = args.model_strategy
     if args.max_retries is not None:
-        flags["execution.max_retries"] = args.max_retries
+        found["execution.max_retries"] = args.max_retries
     if args.no_verify:
-        flags["execution.verify"] = False
+        found["execution.verify"] = False
     if args.no_learn:
-        flags["execution.learn"] = False
+        found["execution.learn"] = False
     if args.no_commit:
-        flags["git.commit"] = "none"
+        found["git.commit"] = "none"
     if args.no_sandbox:
-        flags["sandbox.mode"] = "off"
-    flags |= door_flags(args)
-    return flags
+        found["sandbox.mode"] = "off"
+    found |= door_flags(args)
+    return found

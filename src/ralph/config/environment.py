@@ -17,7 +17,8 @@ SHORT = {
 INTERNAL = frozenset(
     {
         "RALPH_DB", "RALPH_TASK_ID", "RALPH_STORY_ID", "RALPH_RUN_ID", "RALPH_SESSION",
-        "RALPH_SOCKET", "RALPH_TOKEN", "RALPH_ATTEMPT", "RALPH_ITERATION", "RALPH_TOTAL",
+        "RALPH_SOCKET", "RALPH_TOKEN", "RALPH_ATTEMPT", "RALPH_ROLE", "RALPH_ITERATION",
+        "RALPH_TOTAL",
     }
 )  # fmt: skip
 """Between Ralph and its sessions; no settings."""

@@ -67,6 +67,20 @@ class FollowingContract(Contract):
         work(store, b)
         assert status(store, top) is Status.FAILED
 
+    def test_failure_climbs_three_levels_when_nothing_below_can_run(self, store: Store) -> None:
+        top = add(store, "top")
+        middle = add(store, "middle", under=top)
+        low = add(store, "low", under=middle)
+        a, b = add(store, "a", under=low), add(store, "b", under=low)
+        fail(store, a)
+        assert status(store, low) is Status.PENDING
+        work(store, b)
+        assert [status(store, one) for one in (low, middle, top)] == [Status.FAILED] * 3
+        store.retry(a)
+        assert [status(store, one) for one in (low, middle, top)] == [Status.PENDING] * 3
+        work(store, a)
+        assert [status(store, one) for one in (low, middle, top)] == [Status.DONE] * 3
+
     def test_with_fail_fast_a_failed_child_fails_those_above_at_once(self, store: Store) -> None:
         top = add(store, "top")
         middle = add(store, "middle", under=top)

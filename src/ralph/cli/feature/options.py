@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from ralph.cli.doors import add_no_sandbox
 from ralph.cli.with_a_person import add_agent, has_terminal
 from ralph.core.errors import Missing, UnusableData
 
@@ -15,7 +16,7 @@ def add_name(parser: ArgumentParser) -> None:
 def add_alone(parser: ArgumentParser) -> None:
     """For sessions without a person."""
     add_agent(parser)
-    parser.add_argument("--no-sandbox", action="store_true", help="run without a wall, knowingly")
+    add_no_sandbox(parser)
 
 
 def add_request(parser: ArgumentParser) -> None:

@@ -1,0 +1,105 @@
+"""How a run ends: each terminal condition by name, and which comes before which."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.core.limits import Limits
+from ralph.core.outcome import EXIT_CODES, Outcome
+from ralph.core.task import Status
+from ralph.testing.doubles import says
+from tests.engine.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_an_empty_graph_is_no_plan_whatever_the_limit(world: World) -> None:
+    world.limits = Limits(iterations=1)
+    assert world.run().outcome is Outcome.NO_PLAN
+
+
+def test_all_done_is_complete(world: World) -> None:
+    world.add()
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+
+
+def test_all_settled_with_a_failure_among_them_is_complete_with_failures(world: World) -> None:
+    world.add("first")
+    world.add("second", priority=9)
+    ended = world.run(says("<task-failed>TASK</task-failed>"), world.works())
+    assert ended.outcome is Outcome.COMPLETE_WITH_FAILURES
+    assert (ended.done, ended.failed) == (1, 1)
+
+
+def test_complete_comes_before_the_limit(world: World) -> None:
+    world.limits = Limits(iterations=1)
+    world.add()
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+
+
+def test_open_tasks_of_which_none_can_run_are_blocked(world: World) -> None:
+    first = world.add("first")
+    world.add("second", blocked_by=(first,))
+    ended = world.run(says("<task-failed>TASK</task-failed>"))
+    assert ended.outcome is Outcome.BLOCKED
+
+
+def test_the_limit_comes_before_blocked(world: World) -> None:
+    world.limits = Limits(iterations=1)
+    first = world.add("first")
+    world.add("second", blocked_by=(first,))
+    ended = world.run(says("<task-failed>TASK</task-failed>"))
+    assert ended.outcome is Outcome.LIMIT_REACHED
+
+
+def test_a_limit_leaves_the_rest_for_later(world: World) -> None:
+    world.limits = Limits(iterations=1)
+    world.add("first")
+    second = world.add("second", priority=9)
+    assert world.run(world.works()).outcome is Outcome.LIMIT_REACHED
+    assert world.task(second).status is Status.PENDING
+
+
+def test_no_limit_is_no_limit(world: World) -> None:
+    world.limits = Limits(iterations=0)
+    for number in range(4):
+        world.add(f"task {number}")
+    plays = [world.works(text=str(number)) for number in range(4)]
+    assert world.run(*plays).outcome is Outcome.COMPLETE
+
+
+@pytest.mark.parametrize("claim", ["done", "failed"])
+def test_a_promise_of_failure_comes_before_any_claim(world: World, claim: str) -> None:
+    task = world.add()
+    said = f"<task-{claim}>TASK</task-{claim}>\n<promise>FAILURE</promise>"
+    ended = world.run(says(said, does=lambda: world.workspace.edit("work.txt", "x")))
+    assert ended.outcome is Outcome.FAILURE
+    found = world.task(task)
+    assert (found.status, found.claimed_by, found.retry_count) == (Status.PENDING, None, 0)
+
+
+def test_done_comes_before_failed(world: World) -> None:
+    task = world.add()
+    both = "<task-failed>TASK</task-failed>\n<task-done>TASK</task-done>"
+    world.run(says(both, does=lambda: world.workspace.edit("work.txt", "x")))
+    assert world.task(task).status is Status.DONE
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"),
+    [
+        (Outcome.COMPLETE, 0),
+        (Outcome.FAILURE, 1),
+        (Outcome.BLOCKED, 2),
+        (Outcome.NO_PLAN, 3),
+        (Outcome.LIMIT_REACHED, 4),
+        (Outcome.COMPLETE_WITH_FAILURES, 5),
+        (Outcome.PAUSED, 6),
+        (Outcome.INTERRUPTED, 130),
+    ],
+)
+def test_every_outcome_has_its_exit_code(outcome: Outcome, code: int) -> None:
+    assert EXIT_CODES[outcome] == code
