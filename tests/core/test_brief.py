@@ -12,6 +12,7 @@ from ralph.core.sections import tokens
 from ralph.core.shelf import Document, Guardrail, GuardrailKind, Shelf, Skill
 from ralph.core.sigils import Sigils, read_sigils
 from ralph.core.verdict import on_claim
+from ralph.core.verification import write_check
 from tests.core.forest import a_task
 
 SPEC, PLAN = ".ralph/features/login/spec.md", ".ralph/features/login/plan.md"
@@ -150,8 +151,10 @@ class TestSections:
         assert f"## Could not be read for you\n\n- {SPEC} is larger than 1024 KiB\n" in text
 
     def test_every_section_has_its_place_in_the_order_of_relevance(self) -> None:
-        given = write_brief(everything(), Telling()).given
-        assert sorted(one.name for one in given) == sorted(RELEVANCE)
+        told = write_brief(everything(), Telling()).given
+        checked = write_check(everything(), ["a.py"], [], Telling()).given
+        assert {one.name for one in (*told, *checked)} == set(RELEVANCE)
+        assert len(set(RELEVANCE)) == len(RELEVANCE)
 
 
 class TestRules:
