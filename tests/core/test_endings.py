@@ -9,6 +9,7 @@ from ralph.core.agent_events import (
     Denied,
     Limit,
     LimitStatus,
+    Request,
     Result,
     Retry,
     Started,
@@ -161,12 +162,38 @@ def test_the_last_word_about_the_allowance_counts() -> None:
 
 def test_what_says_nothing_about_the_end_changes_nothing() -> None:
     chatter = (Thinking(text="hm"), Text(text="…", partial=True), Retry(), Unknown(line="?"))
-    assert digest_of(*chatter) == Digest()
+    assert digest_of(*chatter) == Digest(size=2)
 
 
 def test_the_model_and_the_last_count_of_tokens_are_remembered() -> None:
     digest = digest_of(Started(model="x"), Usage(output_tokens=9), Usage(output_tokens=12))
     assert (digest.model, digest.usage) == ("x", Usage(output_tokens=12))
+
+
+def test_requests_are_summed_up_while_the_session_works() -> None:
+    digest = digest_of(
+        Request(input_tokens=1000, cached_tokens=900),
+        Request(output_tokens=50),
+        Request(input_tokens=400, is_main=False),
+        Request(input_tokens=1100, cached_tokens=1050),
+        Request(output_tokens=10),
+    )
+    assert digest.used == Usage(input_tokens=2500, cached_tokens=1950, output_tokens=60)
+    assert digest.context == 1110, "a sub-agent has a context of its own"
+    assert digest.tokens == 2560
+
+
+def test_without_reports_tokens_are_guessed_from_what_went_to_and_fro() -> None:
+    digest = digest_of(Text(text="x" * 40), ToolResult(text="y" * 40, cut=400))
+    assert (digest.used, digest.tokens) == (Usage(), 120)
+
+
+def test_a_session_that_was_cut_short_is_counted_by_its_requests() -> None:
+    digest = digest_of(Request(input_tokens=1000), Request(output_tokens=5))
+    ending = conclude(digest, Exit(code=-9, stop=Stop.BUDGET))
+    assert (ending.input_tokens, ending.output_tokens) == (1000, 5)
+    said = digest_of(*[Request(input_tokens=7)], Result(usage=Usage(input_tokens=9)))
+    assert conclude(said, Exit(code=0)).input_tokens == 9, "the result knows better"
 
 
 def test_denials_are_remembered_and_bounded() -> None:

@@ -59,6 +59,34 @@ def test_a_pause_is_no_end_the_next_run_has_a_fresh_breaker(project: Project) ->
     assert project.task(task)["attempt"] == 4
 
 
+def test_an_open_breaker_is_shown_and_can_be_reset(project: Project) -> None:
+    project.agent("echo hm")
+    task = project.add("x")
+    project.ralph("run", code=6)
+    assert "breaker of teammate-1: open (3 failures in a row" in project.ralph("status")
+    shown = json.loads(project.ralph("status", "--json"))["breakers"]["teammate-1"]
+    assert (shown["state"], shown["failures"], shown["cause"]) == ("open", 3, "failures")
+    project.ralph("run", code=6)
+    assert project.task(task)["attempt"] == 4, "one session was tried"
+    assert "teammate-1: closed" in project.ralph("breaker", "reset")
+    assert "breaker of" not in project.ralph("status")
+    assert "closed already" in project.ralph("breaker", "reset")
+    project.ralph("run", code=6)
+    assert project.task(task)["attempt"] == 7
+    refused = project.try_ralph("breaker", "reset", "teammate-9")
+    assert refused.returncode == 64
+    assert "no worker teammate-9" in refused.stderr
+
+
+def test_a_run_opens_its_breaker_tries_one_session_and_closes_it(project: Project) -> None:
+    project.agent(f"[ $RALPH_ATTEMPT -lt 4 ] && exit 9; {DONE}", breaker='cooldown = "1s"')
+    project.add("x")
+    out = project.ralph("run", "--json")
+    told = [json.loads(line)["event"] for line in out.splitlines()]
+    kinds = [kind for kind in told if kind.startswith("breaker")]
+    assert kinds == ["breaker_opened", "breaker_tried", "breaker_closed"]
+
+
 def test_attempts_only_grow_and_logs_are_never_overwritten(project: Project) -> None:
     project.agent(
         f"echo this is attempt $RALPH_ATTEMPT; touch bad; {DONE}", gates='x = "test ! -e bad"'

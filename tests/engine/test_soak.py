@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from ralph.core import events
+from ralph.core.breaker import Rules
 from ralph.core.ending import Exit, Stop
 from ralph.core.errors import RalphError
 from ralph.core.gates import Gate
@@ -33,7 +34,7 @@ from tests.engine.world import Died, Fate, World
 
 GATE = "make test"
 CLAIM = "<task-done>TASK</task-done>"
-NO_BREAKER = Limits(failures=0, stagnation=0)
+NO_BREAKER = Rules(failures=0, stagnation=0)
 
 
 def files_of(task: TaskId) -> list[str]:
@@ -365,7 +366,7 @@ def _bring_to_an_end(life: Life) -> None:
     """Nothing goes wrong any more: first what can run does, then what has failed gets new tries."""
     for task in life.tasks(Status.BLOCKED):
         life.store.apply(task.id, [Unblocked()])
-    life.limits = NO_BREAKER
+    life.limits, life.breaker = Limits(), NO_BREAKER
     life.executor.sessions = []
     life.executor.gates[GATE] = [0]
     for _ in range(5):

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from ralph.adapters.agents.command import CommandAgent
 from ralph.core import events
+from ralph.core.breaker import Rules
 from ralph.core.brief import Telling
+from ralph.core.budget import Budget
 from ralph.core.gates import Gate
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
@@ -95,6 +97,9 @@ class World:
         self.number = 0
         self.gates: tuple[Gate, ...] = ()
         self.limits = Limits()
+        self.breaker = Rules()
+        self.budget = Budget()
+        self.budget_hard = "billed"
         self.target: Target = Everything()
         self.homes: Homes = NoHomes()
         self.checkouts = FakeCheckouts()
@@ -119,6 +124,9 @@ class World:
                 env={},
                 gates=self.gates,
                 limits=self.limits,
+                breaker=self.breaker,
+                budget=self.budget,
+                budget_hard=self.budget_hard,
                 target=self.target,
                 verify=self.verify,
                 models=self.models,

@@ -27,6 +27,7 @@ WHOLE: tuple[AgentEvent, ...] = (
     agent.Text(text=" twice.", partial=True),
     agent.Text(text="I sort twice.\n\n    a = b\x1b[2J\n"),
     agent.Usage(input_tokens=5),
+    agent.Request(input_tokens=5),
     agent.Limit(status=LimitStatus.ALLOWED),
     agent.Limit(status=LimitStatus.WARNING, window="five_hour", used=0.9, resets_at=START),
     agent.Unknown(line='{"type": "new\x07"}'),

@@ -40,6 +40,7 @@ COMMANDS = {
     "skip": "ralph.cli.skip",
     "inject": "ralph.cli.inject",
     "undo": "ralph.cli.undo",
+    "breaker reset": "ralph.cli.breaker_reset",
     "task add": "ralph.cli.task.add",
     "task create": "ralph.cli.task.create",
     "task list": "ralph.cli.task.list",
@@ -93,6 +94,7 @@ GROUPS = {
     "memory": "look at what sessions have learned",
     "agents": "see which agents there are, and what they can do",
     "sandbox": "look at the wall around sessions, and try it",
+    "breaker": "let a run go on that stopped because everything failed",
     "config": "look at settings",
 }
 

@@ -6,11 +6,12 @@ from argparse import Namespace
 from ralph.cli.opening import the_store
 from ralph.core.ids import RunId
 from ralph.core.safe_text import one_line
-from ralph.core.target import Everything, OneFeature, Subtree, Target, describe
+from ralph.core.target import Target, describe
 from ralph.core.task import Task
 from ralph.engine.choosing import called, earlier, foresee
 from ralph.ports.agent import Traits
-from ralph.ports.store import Filter, Store
+from ralph.ports.ready import ready_in
+from ralph.ports.store import Store
 from ralph.wiring.agents import find_agent
 from ralph.wiring.project import Project
 from ralph.wiring.settings import find_target, honest_gates, preferences
@@ -26,7 +27,7 @@ def show(project: Project, args: Namespace) -> int:
     sandbox = _sandbox(project, traits)
     with the_store(project) as store:
         target = find_target(store, args.target)
-        ready = _ready(store, target)
+        ready = ready_in(store, target, SHOWN)
         counts = store.counts(target)
         model = _model(project, store, target, traits, ready[0]) if ready else ""
     if args.json:
@@ -69,17 +70,6 @@ def _sandbox(project: Project, traits: Traits) -> str:
         return a_sandbox(project.loaded, executor)[0].name
     finally:
         executor.close()
-
-
-def _ready(store: Store, target: Target) -> list[Task]:
-    match target:
-        case Everything():
-            return store.tasks(Filter(ready=True, limit=SHOWN))
-        case OneFeature(feature):
-            return store.tasks(Filter(ready=True, feature=feature, limit=SHOWN))
-        case Subtree(root):
-            inside = {one.id for one in store.subtree(root)}
-            return [one for one in store.tasks(Filter(ready=True)) if one.id in inside][:SHOWN]
 
 
 def _model(project: Project, store: Store, target: Target, traits: Traits, task: Task) -> str:

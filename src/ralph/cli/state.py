@@ -8,6 +8,7 @@ from ralph.cli.living import living_runs
 from ralph.cli.screen import Screen
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local, since
+from ralph.core.breaker import Breaker, told
 from ralph.core.duration import spoken
 from ralph.core.ids import RunId
 from ralph.core.moment import iso
@@ -49,6 +50,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """What these runs have cost."""
     limited: dict[str, str]
     """Their agents that are out of quota, and until when."""
+    breakers: dict[str, Breaker]
+    """By worker, those that are not closed."""
 
     def lines(self, screen: Screen) -> list[str]:
         """As a person reads it."""
@@ -58,6 +61,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
             *(
                 f"{one_line(name, 40)} is out of quota until {local(until)}"
                 for name, until in self.limited.items()
+            ),
+            *(
+                f"breaker of {one_line(seat, 40)}: {told(one)}"
+                for seat, one in self.breakers.items()
             ),
             *_working(self.working, screen),
             *_tasks("next", self.ready, screen),
@@ -90,6 +97,7 @@ def look(store: Store) -> State:
             for run in (*runs, *newest)
             if (until := store.limited_until(run.agent)) is not None
         },
+        breakers={seat: one for seat, one in store.breakers().items() if not one.is_closed},
     )
 
 

@@ -133,14 +133,14 @@ class Budget(Section, frozen=True, kw_only=True):
 
 
 class Breaker(Section, frozen=True, kw_only=True):
-    """When a run pauses by itself."""
+    """When a run that only fails stops trying by itself."""
 
     failures: Count = 3
     """Failures in a row; 0 is never."""
     stagnation: Count = 5
     """Iterations in a row without progress; 0 is never."""
     cooldown: Duration = "5m"
-    """How long it stays open."""
+    """How long it waits before it tries one session; empty: it pauses at once."""
     max_age: Duration = "2h"
     """Older failures do not count."""
 

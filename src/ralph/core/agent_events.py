@@ -29,6 +29,18 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, tag="usage", tag_field="e
     output_tokens: int = 0
 
 
+class Request(msgspec.Struct, frozen=True, kw_only=True, tag="request", tag_field="event"):
+    """A request to the model has begun, or is answered: tokens of this one alone, while the session
+    works. The result counts them all once more."""
+
+    input_tokens: int = 0
+    """All that it read: the context of the session as it is now."""
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    is_main: bool = True
+    """False: of a sub-agent, which has a context of its own."""
+
+
 class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started", tag_field="event"):
     """The session is up."""
 
@@ -63,6 +75,9 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result", t
 
     call: str = ""
     text: str = ""
+    """A part of it."""
+    cut: int = 0
+    """Characters of the rest."""
     error: bool = False
 
 
@@ -132,6 +147,7 @@ AgentEvent = (
     | ToolResult
     | Denied
     | Usage
+    | Request
     | Retry
     | Trouble
     | Limit

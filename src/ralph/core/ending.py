@@ -10,6 +10,7 @@ from ralph.core.agent_events import (
     Denied,
     Limit,
     LimitStatus,
+    Request,
     Result,
     Retry,
     Started,
@@ -24,6 +25,7 @@ from ralph.core.agent_events import (
 from ralph.core.ended import COSTS, Cost, Ended
 
 FINAL_MESSAGE_BYTES: Final = 64 * 1024
+CHARS_PER_TOKEN: Final = 4
 MOST_OPEN_CALLS: Final = 1000
 MOST_DENIALS: Final = 20
 KILLED_CODES: Final = frozenset({129, 130, 137, 143})
@@ -36,6 +38,7 @@ class Stop(StrEnum):
     HARD = "hard"
     IDLE = "idle"
     AFTER_RESULT = "after_result"
+    BUDGET = "budget"
     INTERRUPTED = "interrupted"
     """A signal, `ralph stop --now`, `ralph skip`, or a claim that was lost."""
 
@@ -67,6 +70,12 @@ class Digest(msgspec.Struct, kw_only=True):
     trouble: Trouble | None = None
     """The last thing that failed around the agent, if it has not got over it."""
     usage: Usage | None = None
+    used: Usage = Usage()
+    """What its requests have used so far, where it reports them while it works."""
+    context: int = 0
+    """Tokens in its context after the last of them."""
+    size: int = 0
+    """Characters that it has said, thought and been told by its tools."""
     tail: str = ""
     """The last 64 KiB of text."""
     said: str = ""
@@ -80,11 +89,14 @@ class Digest(msgspec.Struct, kw_only=True):
     def take(self, event: AgentEvent) -> None:  # noqa: C901 - one table
         """Fold one event in."""
         match event:
-            case Text(partial=True) | Thinking():
+            case Text(partial=True) | Thinking(partial=True):
                 pass  # first, since there are so many of them
+            case Thinking(text=text):
+                self.size += len(text)
             case Started(model=model):
                 self.model = model or self.model
             case Text(text=text):
+                self.size += len(text)
                 self.tail = (self.tail + text)[-FINAL_MESSAGE_BYTES:]
                 self.trouble = None
                 if self.result is None:
@@ -98,7 +110,8 @@ class Digest(msgspec.Struct, kw_only=True):
                 # results must not fill the memory.
                 if call and len(self.open_calls) < MOST_OPEN_CALLS:
                     self.open_calls.add(call)
-            case ToolResult(call=call, error=error):
+            case ToolResult(call=call, text=text, cut=cut, error=error):
+                self.size += len(text) + cut
                 self.tool_errors += error
                 self.open_calls.discard(call)
             case Denied(name=name):
@@ -106,6 +119,8 @@ class Digest(msgspec.Struct, kw_only=True):
                     self.denied.append(name)
             case Usage():
                 self.usage = event
+            case Request():
+                self._request(event)
             case Limit():
                 self.limit = event
             case Trouble():
@@ -114,6 +129,21 @@ class Digest(msgspec.Struct, kw_only=True):
                 self.result = _together(self.result, event)
             case Retry() | Unknown():
                 pass
+
+    def _request(self, event: Request) -> None:
+        self.used = Usage(
+            input_tokens=self.used.input_tokens + event.input_tokens,
+            cached_tokens=self.used.cached_tokens + event.cached_tokens,
+            output_tokens=self.used.output_tokens + event.output_tokens,
+        )
+        if event.is_main:
+            # What it writes is read again with the next request.
+            self.context = (event.input_tokens or self.context) + event.output_tokens
+
+    @property
+    def tokens(self) -> int:
+        """All that it has used so far: as reported, else guessed from what went to and fro."""
+        return self.used.input_tokens + self.used.output_tokens or self.size // CHARS_PER_TOKEN
 
 
 def _together(first: Result | None, later: Result) -> Result:
@@ -168,7 +198,8 @@ def conclude(digest: Digest, exit_: Exit, heard: Ended | None = None) -> Ending:
     """
     ended, detail = _ended(digest, exit_, heard)
     result = digest.result
-    usage = (result.usage if result else None) or digest.usage
+    # A session that was cut short never summed up.
+    usage = (result.usage if result else None) or digest.usage or _so_far(digest)
     return Ending(
         ended=ended,
         message=result.text if result and ended is Ended.FINISHED else "",
@@ -182,6 +213,10 @@ def conclude(digest: Digest, exit_: Exit, heard: Ended | None = None) -> Ending:
         turns=result.turns if result else None,
         denied=tuple(digest.denied),
     )
+
+
+def _so_far(digest: Digest) -> Usage | None:
+    return digest.used if digest.used.input_tokens + digest.used.output_tokens else None
 
 
 def _ended(digest: Digest, exit_: Exit, heard: Ended | None) -> tuple[Ended, str]:
@@ -236,6 +271,8 @@ def stopped_by_us(exit_: Exit) -> Ended | None:
             return Ended.TIMED_OUT
         case Stop.IDLE:
             return Ended.IDLE
+        case Stop.BUDGET:
+            return Ended.BUDGET_LIMIT
         case Stop.INTERRUPTED:
             return Ended.INTERRUPTED
         case Stop.AFTER_RESULT | None:

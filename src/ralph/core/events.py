@@ -168,6 +168,32 @@ class RunWaiting(_Event, frozen=True, kw_only=True):
     until: str
 
 
+class BreakerOpened(_Event, frozen=True, kw_only=True):
+    """Only failures: no session starts for now."""
+
+    run_id: RunId
+    seat: str
+    reason: str
+    recovery: str
+    """What follows: back_off, skip or person."""
+    until: str | None = None
+    """When one session is tried."""
+
+
+class BreakerTried(_Event, frozen=True, kw_only=True):
+    """Half open: one session shows whether it works again."""
+
+    run_id: RunId
+    seat: str
+
+
+class BreakerClosed(_Event, frozen=True, kw_only=True):
+    """It works again, or a person says so."""
+
+    seat: str
+    by: str = ""
+
+
 class RunEnded(_Event, frozen=True, kw_only=True):
     run_id: RunId
     outcome: Outcome
@@ -363,6 +389,9 @@ Event = (
     | RunPaused
     | RunResumed
     | RunWaiting
+    | BreakerOpened
+    | BreakerTried
+    | BreakerClosed
     | RunEnded
     | BaselineTaken
     | Warned

@@ -43,6 +43,12 @@ class Evidence(StrEnum):
     NO_GATES = "no_gates"
 
 
+def improved(baseline: tuple[GateResult, ...], now: tuple[GateResult, ...]) -> bool:
+    """Does one pass that failed before, whatever the others do?"""
+    was_red = {result.name for result in baseline if not result.passed}
+    return any(result.passed and result.name in was_red for result in now)
+
+
 def weigh(
     baseline: tuple[GateResult, ...], now: tuple[GateResult, ...]
 ) -> tuple[Evidence, GateResult | None]:

@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from ralph.core.agent_events import Usage
 from ralph.core.ending import Ending
 
 MILLION: Final = 1_000_000
@@ -32,17 +33,25 @@ def priced(ending: Ending, prices: Mapping[str, Price], asked: str) -> Ending:
     price = prices.get(ending.model) or prices.get(asked)
     if ending.cost_usd is not None or price is None:
         return ending
-    read, said = ending.input_tokens or 0, ending.output_tokens or 0
-    if not read + said:
+    used = Usage(
+        input_tokens=ending.input_tokens or 0,
+        cached_tokens=ending.cached_tokens or 0,
+        output_tokens=ending.output_tokens or 0,
+    )
+    if not used.input_tokens + used.output_tokens:
         # No tokens at all is an agent that does not count, not a session for nothing.
         return ending
-    cached = min(ending.cached_tokens or 0, read)
-    usd = (
-        (read - cached) * price.input
+    return replace(ending, cost_usd=round(worth(used, price), 9), estimated=True)
+
+
+def worth(used: Usage, price: Price) -> float:
+    """What tokens cost, in dollars."""
+    cached = min(used.cached_tokens, used.input_tokens)
+    return (
+        (used.input_tokens - cached) * price.input
         + cached * (price.input if price.cached is None else price.cached)
-        + said * price.output
+        + used.output_tokens * price.output
     ) / MILLION
-    return replace(ending, cost_usd=round(usd, 9), estimated=True)
 
 
 def _believed(ending: Ending) -> Ending:

@@ -20,6 +20,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     ends_run: bool = False
     """The agent declared the whole run a failure."""
+    improved: bool = False
+    """A gate passes that failed before, whatever became of the attempt."""
     warnings: tuple[str, ...] = ()
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from ralph.core.breaker import Rules
 from ralph.core.brief import Telling
+from ralph.core.budget import Budget
 from ralph.core.errors import CannotWrite
 from ralph.core.events import Event, Warned
 from ralph.core.gates import Gate, GateResult
@@ -18,6 +20,7 @@ from ralph.core.prices import Price
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
 from ralph.core.task import Task
+from ralph.engine.purse import Purse
 from ralph.engine.reading import Reader
 from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.checkouts import Checkouts
@@ -55,13 +58,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gate_timeout_s: float = 600.0
     timeouts: Timeouts = Timeouts(hard_s=2700.0, idle_s=600.0, after_result_s=30.0)
     limits: Limits = Limits()
+    seat: str = "teammate-1"
+    """The worker's place in its team; a run of its own sits on the first."""
+    breaker: Rules = Rules()
     commit: str = "auto"
     fail_fast: bool = False
     lease_s: float = 60.0
     as_root: bool = False
     budget_hard: str = "billed"
-    session_usd: float = 0.0
-    """What a session may spend; 0 is without limit, like turns."""
+    budget: Budget = Budget()
     max_turns: int = 0
     max_retries: int | None = None
     """For every task of this run, instead of each task's own."""
@@ -137,6 +142,9 @@ class Kit:
         self.missing: Callable[[Task], str] = lambda _: ""
         """What a claim still lacks, in a sentence: for tasks whose result is not in the tree."""
 
+        self.purse = Purse(
+            store, settings.run_id, settings.budget, settings.budget_hard, settings.prices
+        )
         self.seen = store.last_seq()
         self.next_beat = 0.0
         self.iteration = 0
@@ -171,16 +179,18 @@ class Kit:
         home = agent.traits.home
         return agent.account(self.env, self.homes.files(home) if home is not None else {})
 
+    def is_billed(self, agent: Agent) -> bool:
+        """Does a spent budget stop the work of this agent?"""
+        return self.purse.is_hard(billed=self.account(agent).billed)
+
     def terms(self, agent: Agent) -> Terms:
         """Under which conditions a session of it works."""
         s = self.settings
-        is_hard = s.budget_hard == "always" or (
-            s.budget_hard == "billed" and self.account(agent).billed is True
-        )
+        left = self.purse.left_usd() if self.is_billed(agent) else None
         return Terms(
             fenced=self.wall.stands,
             as_root=s.as_root,
-            budget_usd=s.session_usd if is_hard else 0.0,
+            budget_usd=left or 0.0,
             max_turns=s.max_turns,
         )
 

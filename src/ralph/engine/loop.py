@@ -7,12 +7,14 @@ from shlex import quote
 from ralph.core.ended import Cost
 from ralph.core.errors import CannotWrite, RalphError, Unavailable
 from ralph.core.events import RunEnded, RunStarted, RunWaiting
-from ralph.core.limits import Tally, back_off_s, count, overload_s, spent, tripped
+from ralph.core.ids import TaskId
+from ralph.core.limits import back_off_s, overload_s, spent
 from ralph.core.moment import iso
 from ralph.core.order import Schedule
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.target import OneFeature, Target, describe
 from ralph.core.task import Task
+from ralph.engine.breaker import Guard
 from ralph.engine.choosing import no_such_tier
 from ralph.engine.control import ask_person, listen, wait, wait_while_paused
 from ralph.engine.gates import Interrupted, take_baseline
@@ -59,7 +61,9 @@ class Loop:
 
     def __init__(self, kit: Kit) -> None:
         self.kit = kit
-        self.tally = Tally()
+        self.counted = 0
+        """Iterations."""
+        self.guard = Guard(kit)
         self.began = kit.clock.monotonic()
         self.strikes = 0
         self.overloads = 0
@@ -110,13 +114,14 @@ class Loop:
         kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
         kit.checkouts.tidy()
         look_around(kit)
+        self.guard.begin()
         while True:
-            if end := self._asked_to_stop():
+            if end := self._asked_to_stop() or self._nothing_left() or self._spent():
                 return end
-            if end := self._nothing_left():
-                return end
-            if reason := spent(kit.settings.limits, self.tally, self._elapsed()):
-                return Outcome.LIMIT_REACHED, reason
+            if self.guard.is_open:
+                if reason := self.guard.wait():
+                    return Outcome.PAUSED, reason
+                continue
             if not self.has_baseline:
                 try:
                     take_baseline(kit)
@@ -129,7 +134,7 @@ class Loop:
             if taken is None:
                 if end := self._nothing_ready():
                     return end
-            elif end := self._after(iterate(kit, taken)):
+            elif end := self._after(taken.task.id, iterate(kit, taken)):
                 return end
 
     def _has_agent(self) -> bool:
@@ -196,6 +201,21 @@ class Loop:
             return Outcome.COMPLETE_WITH_FAILURES, f"{failed} failed"
         return Outcome.COMPLETE, "every task is done"
 
+    def _spent(self) -> End | None:
+        """A limit of this run is reached, or its money is used up."""
+        if reason := spent(self.kit.settings.limits, self.counted, self._elapsed()):
+            return Outcome.LIMIT_REACHED, reason
+        kit = self.kit
+        kit.purse.count()
+        is_billed = kit.is_billed(kit.agent)
+        for line in kit.purse.warnings(kit.purse.bill, is_hard=is_billed):
+            kit.warn(line)
+        reason = kit.purse.used_up() if is_billed else None
+        if reason is None:
+            return None
+        self.guard.spend(reason)
+        return Outcome.PAUSED, reason
+
     def _nothing_ready(self) -> End | None:
         """Open tasks, but none that could run: wait for other workers, or give up."""
         kit, store, target = self.kit, self.kit.store, self.kit.settings.target
@@ -212,11 +232,12 @@ class Loop:
         open_ = store.counts(target).open
         return (Outcome.BLOCKED, f"{open_} open, none of them can run") if open_ else None
 
-    def _after(self, iterated: Iterated) -> End | None:
+    def _after(self, task: TaskId, iterated: Iterated) -> End | None:
         """What an iteration means for the run."""
         self.cut_short = iterated.cut_short
         if iterated.counts:
-            self.tally = count(self.tally, iterated.progress)
+            self.counted += 1
+            self.guard.count(task, iterated.progress)
         if iterated.ends_run:
             return Outcome.FAILURE, iterated.progress.reason
         match iterated.cost:
@@ -239,10 +260,9 @@ class Loop:
                 self.overloads = 0
             case Cost.WAIT:
                 pass  # recorded with the session: the next look at the agents finds it
-        if reason := tripped(self.kit.settings.limits, self.tally):
-            return Outcome.PAUSED, f"{reason}; the last: {iterated.progress.reason}"
         self.strikes = self.strikes + 1 if iterated.progress.struck else 0
-        if self.strikes and not spent(self.kit.settings.limits, self.tally, self._elapsed()):
+        limits = self.kit.settings.limits
+        if self.strikes and not spent(limits, self.counted, self._elapsed()):
             wait(self.kit, back_off_s(self.strikes))
         return None
 

@@ -38,7 +38,7 @@ def hold(
     if not agent.traits.prints_while_working:
         timeouts = replace(timeouts, idle_s=0.0)
     with _stream(f"{base}.jsonl") as stream:
-        watch = Watch(kit, agent, claim, stream)
+        watch = Watch(kit, agent, claim, stream, brief.terms.model)
         login = _login(kit, agent)
         lead = kit.homes.open(agent.traits.name, home, name) if home is not None else {}
         try:

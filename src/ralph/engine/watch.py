@@ -5,6 +5,7 @@ from typing import IO
 import msgspec
 
 from ralph.core.agent_events import AgentEvent, Text, Thinking, Unknown
+from ralph.core.budget import Level
 from ralph.core.ending import Digest, Stop
 from ralph.engine.control import listen
 from ralph.engine.kit import Kit
@@ -20,14 +21,20 @@ _ENCODE = msgspec.json.Encoder().encode
 class Watch:
     """A `Listener` for one session."""
 
-    def __init__(self, kit: Kit, agent: Agent, claim: Claim, stream: IO[bytes] | None) -> None:
+    def __init__(
+        self, kit: Kit, agent: Agent, claim: Claim, stream: IO[bytes] | None, asked: str
+    ) -> None:
         self.kit = kit
         self.agent = agent
         self.claim = claim
+        self.asked = asked
+        """The model that was asked for."""
         self.stream = stream
         self.written = 0
         self.digest = Digest()
         self.next_look = kit.clock.monotonic() + 0.5
+        self.is_billed = kit.is_billed(agent)
+        kit.purse.next_session()
 
     def output(self, block: bytes) -> None:
         """Understand it, remember what matters, show it."""
@@ -73,9 +80,20 @@ class Watch:
             # Output may make ticks much more frequent; twice a second is prompt enough.
             self.next_look = now + 0.5
             kit.look_after()
-            stop = listen(kit, self.claim.task.id)
+            stop = listen(kit, self.claim.task.id) or self._spending()
             if not kit.store.holds(self.claim):
                 stop = Stop.INTERRUPTED
             kit.publish()
         kit.sink.tick()
         return stop
+
+    def _spending(self) -> Stop | None:
+        """Is there money left for it? A run that has none is not the task's fault."""
+        kit, purse = self.kit, self.kit.purse
+        bill = purse.so_far(self.digest, self.asked)
+        for line in purse.warnings(bill, is_hard=self.is_billed):
+            kit.warn(line, self.claim.task.id)
+        level = purse.reached(bill, is_hard=self.is_billed)
+        if level is None or self.has_result:
+            return None
+        return Stop.BUDGET if level is Level.SESSION else Stop.INTERRUPTED

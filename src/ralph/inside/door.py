@@ -44,6 +44,7 @@ class SocketDoor:
         os.rename(unnamed, self.path)
         self.server.settimeout(0)
         executor.watch(self.server.fileno(), self._welcome)
+        self.added = 0
         self.token = ""
         self.session: Session | None = None
         self.claim: Claim | None = None
@@ -52,6 +53,7 @@ class SocketDoor:
     def open_for(self, session: Session, claim: Claim) -> Mapping[str, str]:
         """A fresh token for each session."""
         self.token, self.session, self.claim = secrets.token_hex(16), session, claim
+        self.added = 0
         return {"RALPH_SOCKET": self.path, "RALPH_TOKEN": self.token}
 
     def shut(self) -> None:
@@ -118,7 +120,9 @@ class SocketDoor:
                 hint="leave the rest to a person",
             )
         whom = self.lessons if call.method in LESSONS else self.store
-        return getattr(whom, call.method)(**arguments(call.method, call.args))
+        answer = getattr(whom, call.method)(**arguments(call.method, call.args))
+        self.added += call.method not in READS
+        return answer
 
     def _claimed(self, call: Call) -> Task:
         """A completion is a claim: it is written down and judged after the session."""

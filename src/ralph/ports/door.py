@@ -9,6 +9,11 @@ from ralph.ports.store import Claim, Session
 class Door(Protocol):
     """Additions are checked, completions are claims."""
 
+    @property
+    def added(self) -> int:
+        """How many things the last session has added: tasks, edges, lines of a log."""
+        ...
+
     def open_for(self, session: Session, claim: Claim) -> Mapping[str, str]:
         """Let this session in; return the variables that tell it how."""
         ...

@@ -22,6 +22,7 @@ from ralph.core.target import Target
 from ralph.core.task import Draft, Edit, Feature, Status, Task
 from ralph.core.transitions import Transition
 from ralph.core.tried import Judged, Tried
+from ralph.ports.breakers import Breakers
 from ralph.ports.ledger import Ledger
 from ralph.ports.memories import Memories
 from ralph.ports.papers import Papers
@@ -468,7 +469,7 @@ class Journal(Protocol):
     def last_seq(self) -> int: ...
 
 
-class Store(Graph, Papers, Claims, History, Memories, Ledger, Journal, Protocol):
+class Store(Graph, Papers, Claims, History, Memories, Ledger, Breakers, Journal, Protocol):
     """All of it."""
 
     def check(self) -> list[str]:

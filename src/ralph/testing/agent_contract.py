@@ -58,6 +58,7 @@ class AgentContract:
         [
             (Stop.HARD, Ended.TIMED_OUT),
             (Stop.IDLE, Ended.IDLE),
+            (Stop.BUDGET, Ended.BUDGET_LIMIT),
             (Stop.INTERRUPTED, Ended.INTERRUPTED),
         ],
     )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import msgspec
 from msgspec.structs import replace
 
+from ralph.core.breaker import Breaker
 from ralph.core.errors import NoSuchTask
 from ralph.core.events import Event, FeatureChanged, Recorded
 from ralph.core.feature import Work, feature_status
@@ -72,6 +73,7 @@ class State:
         self.checks: dict[tuple[SessionId, int], Check] = {}
         self.limits: list[tuple[str, float]] = []
         """Agents that are out of quota, and until when."""
+        self.breakers: dict[str, Breaker] = {}
         self.guidance: dict[int, Said] = {}
         self.controls: list[tuple[RunId, Control]] = []
         self.memories: dict[int, Memory] = {}

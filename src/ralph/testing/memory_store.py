@@ -3,6 +3,7 @@
 from ralph.core.replay import replay
 from ralph.ports.clock import Clock
 from ralph.ports.store import Store
+from ralph.testing.memory_breakers import MemoryBreakers
 from ralph.testing.memory_claims import MemoryClaims
 from ralph.testing.memory_history import MemoryHistory
 from ralph.testing.memory_ledger import MemoryLedger
@@ -11,7 +12,9 @@ from ralph.testing.memory_papers import MemoryPapers
 from ralph.testing.memory_state import State
 
 
-class MemoryStore(MemoryPapers, MemoryClaims, MemoryHistory, MemoryMemories, MemoryLedger):
+class MemoryStore(
+    MemoryPapers, MemoryClaims, MemoryHistory, MemoryMemories, MemoryLedger, MemoryBreakers
+):
     """`Store` on plain dicts. Slow and plain on purpose: readiness is computed, not kept."""
 
     def __init__(self, clock: Clock) -> None:
@@ -21,6 +24,7 @@ class MemoryStore(MemoryPapers, MemoryClaims, MemoryHistory, MemoryMemories, Mem
         MemoryHistory.__init__(self, state, self)
         MemoryMemories.__init__(self, state)
         MemoryLedger.__init__(self, state)
+        MemoryBreakers.__init__(self, state)
 
     def check(self) -> list[str]:
         told = replay(recorded.event for recorded in self._state.events)

@@ -1,6 +1,7 @@
 """Every promise of `ports/store.py` as a test; `class TestMine(StoreContract)` proves a store."""
 
 from ralph.testing.base_contract import BaseContract
+from ralph.testing.breakers_contract import BreakersContract
 from ralph.testing.claims_contract import ClaimsContract
 from ralph.testing.feature_contract import FeatureContract
 from ralph.testing.graph_contract import GraphContract
@@ -23,5 +24,6 @@ class StoreContract(
     MemoriesContract,
     LedgerContract,
     FeatureContract,
+    BreakersContract,
 ):
     """Override the `store` fixture."""

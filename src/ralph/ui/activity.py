@@ -11,6 +11,7 @@ from ralph.core.agent_events import (
     Denied,
     Limit,
     LimitStatus,
+    Request,
     Result,
     Retry,
     Started,
@@ -110,7 +111,7 @@ class Activity:
                     self._do(Kind.NOTE, limit_words(event, now))
             case Started(model=model):
                 self.model = one_line(model, 60) or self.model
-            case Result() | Usage() | Unknown():
+            case Result() | Usage() | Request() | Unknown():
                 pass
 
     def _say(self, kind: Kind, text: str, *, is_partial: bool) -> None:

@@ -85,6 +85,17 @@ class Hold(msgspec.Struct, frozen=True, kw_only=True):
     since: float | None = None
 
 
+Held = (
+    events.RunPaused
+    | events.RunWaiting
+    | events.RunResumed
+    | events.BreakerOpened
+    | events.BreakerTried
+    | events.BreakerClosed
+)
+"""What holds a run up, or lets it go on."""
+
+
 class Board:
     """Folds a run's events. What the events do not say is asked from outside."""
 
@@ -153,12 +164,15 @@ class Board:
             case events.AgentChosen(agent=agent, account=account):
                 self.hold = None
                 self._work_for(agent, account)
-            case events.RunPaused(reason=reason):
-                self.hold, self.asked = Hold(reason=first_line(reason)), ""
-            case events.RunWaiting(reason=reason, until=until):
-                self.hold = Hold(reason=first_line(reason), until=moment(until), since=at)
-            case events.RunResumed():
-                self.hold, self.asked = None, ""
+            case (
+                events.RunPaused()
+                | events.RunWaiting()
+                | events.RunResumed()
+                | events.BreakerOpened()
+                | events.BreakerTried()
+                | events.BreakerClosed()
+            ):
+                self._held(event, at)
             case events.RunEnded():
                 self.ended, self.hold, self.current = event, None, None
             case events.BaselineTaken(red=red):
@@ -225,6 +239,20 @@ class Board:
         """Fold in what the agent at work on a task says, if that is the task in hand."""
         if self.current is None or self.current.task_id == task:
             self.activity.take(event, now)
+
+    def _held(self, event: Held, at: float | None) -> None:
+        match event:
+            case events.RunPaused(reason=reason):
+                self.hold, self.asked = Hold(reason=first_line(reason)), ""
+            case events.RunWaiting(reason=reason, until=until):
+                self.hold = Hold(reason=first_line(reason), until=moment(until), since=at)
+            case events.BreakerOpened(reason=reason, until=str(until)):
+                why = f"the breaker is open: {first_line(reason)}"
+                self.hold = Hold(reason=why, until=moment(until), since=at)
+            case events.RunResumed():
+                self.hold, self.asked = None, ""
+            case events.BreakerOpened() | events.BreakerTried() | events.BreakerClosed():
+                self.hold = None
 
     def _move(self, event: events.TaskMoved, at: float | None) -> None:
         match event:

@@ -82,7 +82,7 @@ class Plain:
                 # The program has often said so just before, and the session's end says it again.
                 if not error or detail != self._last_trouble:
                     self._chat(task, "ends with an error" if error else "says", text or detail)
-            case said.ToolResult() | said.Usage() | said.Unknown():
+            case said.ToolResult() | said.Usage() | said.Request() | said.Unknown():
                 pass
 
     def tick(self) -> None:

@@ -59,6 +59,12 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             return Told(tone=Tone.NOTE, word="resumed")
         case events.RunWaiting():
             return _waiting(board.hold)
+        case events.BreakerOpened(reason=reason):
+            return Told(tone=Tone.WARNING, word="breaker open", why=first_line(reason))
+        case events.BreakerTried():
+            return Told(tone=Tone.NOTE, word="breaker half open", why="one session is tried")
+        case events.BreakerClosed(by=by):
+            return Told(tone=Tone.NOTE, word="breaker closed", why=by)
         case events.AgentChosen(agent=agent, reason=reason, account=account):
             word = f"{one_line(agent, 60)} takes over"
             return Told(tone=Tone.NOTE, word=word, facts=(_paid(account),), why=first_line(reason))

@@ -108,7 +108,7 @@ class Transcript:
             case said.Unknown(line=line):
                 if line.strip():
                     yield Line(ANSWER, one_line(line, SUMMARY_WIDTH))
-            case said.Usage():
+            case said.Usage() | said.Request():
                 pass
 
     def _result(self, result: said.Result) -> Iterator[Line]:

@@ -55,6 +55,8 @@ def settings_of(
     from secrets import token_hex
 
     from ralph.adapters.executor.identity import this_process
+    from ralph.core.breaker import Rules
+    from ralph.core.budget import Budget
     from ralph.core.duration import seconds
     from ralph.core.ids import worker_id
     from ralph.core.limits import Limits
@@ -87,8 +89,12 @@ def settings_of(
         limits=Limits(
             iterations=config.execution.limit,
             run_s=seconds(config.timeouts.run),
+        ),
+        breaker=Rules(
             failures=config.breaker.failures,
             stagnation=config.breaker.stagnation,
+            cooldown_s=seconds(config.breaker.cooldown),
+            max_age_s=seconds(config.breaker.max_age),
         ),
         commit=config.git.commit,
         fail_fast=config.execution.fail_fast,
@@ -96,7 +102,13 @@ def settings_of(
         verify_model=config.verify.model,
         as_root=os.geteuid() == 0,
         budget_hard=config.budget.hard,
-        session_usd=config.budget.session_usd,
+        budget=Budget(
+            session_usd=config.budget.session_usd,
+            run_usd=config.budget.run_usd,
+            project_usd=config.budget.project_usd,
+            session_tokens=config.budget.session_tokens,
+            warn_at=config.budget.warn_at,
+        ),
         max_turns=config.agent.max_turns,
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
         models=preferences(project),

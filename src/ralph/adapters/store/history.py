@@ -3,8 +3,8 @@
 import msgspec
 from msgspec.structs import replace
 
+from ralph.adapters.store.breakers import BreakersPart
 from ralph.adapters.store.database import Values
-from ralph.adapters.store.ledger import LedgerPart
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.rows import as_json, owner_of, row_of, run_of, session_of, tried_of
@@ -19,7 +19,7 @@ from ralph.ports.store import Check, Claim, Control, Mark, Owner, Run, Session, 
 SQL = Queries("history")
 
 
-class HistoryPart(LedgerPart):
+class HistoryPart(BreakersPart):
     """`History` on the tables `runs`, `sessions`, `guidance` and `controls`."""
 
     # Runs

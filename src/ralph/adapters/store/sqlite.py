@@ -16,7 +16,7 @@ class SqliteStore(HistoryPart):
     """`Store` on one SQLite file. Each part builds on the one before:
 
     journal < features < moves < lookup < adding < graph < papers < memory < claims < ranking
-    < ledger < history
+    < ledger < breakers < history
     """
 
     @classmethod

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from ralph.core.events import GatesWeighed
-from ralph.core.gates import Evidence, weigh
+from ralph.core.gates import Evidence, improved, weigh
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Task
@@ -116,7 +116,7 @@ def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
         session = replace(session, gates=results)
     evidence, decisive = weigh(kit.baseline, results)
     kit.record(GatesWeighed(task_id=claim.task.id, evidence=evidence))
-    verdict = on_gates(evidence, decisive)
+    verdict = replace(on_gates(evidence, decisive), improved=improved(kit.baseline, results))
     if isinstance(verdict.transition, Accepted):
         verdict = _verified(kit, claim, session, base, verdict)
     if isinstance(verdict.transition, Accepted):

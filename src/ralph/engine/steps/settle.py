@@ -42,7 +42,7 @@ def settle(
     kit.publish()
     if base is not None:
         _tidy(kit, after, session, verdict, base)
-    return _progress(after, verdict, session)
+    return _progress(kit, after, verdict, session)
 
 
 def _tidy(kit: Kit, task: Task, session: Session, verdict: Verdict, base: Snapshot) -> None:
@@ -74,13 +74,17 @@ def _learned(kit: Kit, claim: Claim, session: Session, verdict: Verdict) -> tupl
     return worth_keeping(claim.task, session.attempt, session.ending, verdict)
 
 
-def _progress(task: Task, verdict: Verdict, session: Session) -> Progress:
+def _progress(kit: Kit, task: Task, verdict: Verdict, session: Session) -> Progress:
     accepted = isinstance(verdict.transition, Accepted)
     failed = task.status is Status.FAILED
+    is_settled = accepted or failed or task.status is Status.BLOCKED
+    sigils = read_sigils(session.ending.message if session.ending else "")
+    # Research leaves no commit, but something to build on.
+    has_told = bool(kit.door.added or sigils.journal or sigils.knowledge)
     return Progress(
         done=accepted,
         struck=isinstance(verdict.transition, Struck),
         failed=failed,
-        moved=accepted or failed or task.status is Status.BLOCKED or bool(session.commits),
+        moved=is_settled or has_told or verdict.improved or bool(session.commits),
         reason=verdict.message,
     )

@@ -59,10 +59,41 @@ class Delta(Struct, frozen=True, kw_only=True, gc=False):
     thinking: str = ""
 
 
+class Spent(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    gc=False,
+    rename={
+        "read": "input_tokens",
+        "from_cache": "cache_read_input_tokens",
+        "into_cache": "cache_creation_input_tokens",
+        "written": "output_tokens",
+    },
+):
+    """Tokens of one request."""
+
+    read: int | None = None
+    from_cache: int | None = None
+    into_cache: int | None = None
+    written: int | None = None
+
+
+class Begun(Struct, frozen=True, kw_only=True, gc=False):
+    """The head of an answer."""
+
+    usage: Spent | None = None
+
+
 class Event(Struct, frozen=True, kw_only=True, gc=False):
     """One event of the provider's own stream."""
 
+    type: str = ""
     delta: Delta = Delta()
+    message: Begun | None = None
+    """Of `message_start`: what the request has read."""
+    usage: Spent | None = None
+    """Of `message_delta`: what was written in the end."""
 
 
 class Stream(Struct, frozen=True, kw_only=True, gc=False, tag="stream_event"):

@@ -5,11 +5,13 @@ from typing import Final
 
 from ralph.adapters.agents.claude import failures, shapes
 from ralph.adapters.agents.claude.last_word import last_word
+from ralph.adapters.agents.plausible import count
 from ralph.adapters.agents.summary import summary
 from ralph.core.agent_events import (
     AgentEvent,
     Limit,
     LimitStatus,
+    Request,
     Retry,
     Started,
     Text,
@@ -46,13 +48,7 @@ def read(block: bytes) -> Iterator[AgentEvent]:
     for line in shapes.LINES.read(block):
         match line:
             case shapes.Stream():
-                # The most frequent by far. Sub-agents do not speak to people.
-                if line.parent_tool_use_id is None:
-                    delta = line.event.delta
-                    if delta.text:
-                        yield Text(text=delta.text, partial=True)
-                    elif delta.thinking:
-                        yield Thinking(text=delta.thinking, partial=True)
+                yield from _piece(line)
             case shapes.Assistant():
                 yield from _assistant(line)
             case shapes.User():
@@ -66,6 +62,23 @@ def read(block: bytes) -> Iterator[AgentEvent]:
                 yield from last_word(line)
             case Unknown():
                 yield line
+
+
+def _piece(line: shapes.Stream) -> Iterator[AgentEvent]:
+    """The most frequent by far."""
+    event, is_main = line.event, line.parent_tool_use_id is None
+    # Sub-agents do not speak to people.
+    if event.delta.text and is_main:
+        yield Text(text=event.delta.text, partial=True)
+    elif event.delta.thinking and is_main:
+        yield Thinking(text=event.delta.thinking, partial=True)
+    elif event.type == "message_start" and event.message and event.message.usage:
+        used = event.message.usage
+        cached = count(used.from_cache) or 0
+        fresh = (count(used.read) or 0) + (count(used.into_cache) or 0)
+        yield Request(input_tokens=fresh + cached, cached_tokens=cached, is_main=is_main)
+    elif event.type == "message_delta" and event.usage:
+        yield Request(output_tokens=count(event.usage.written) or 0, is_main=is_main)
 
 
 def _assistant(line: shapes.Assistant) -> Iterator[AgentEvent]:
@@ -106,6 +119,7 @@ def _result(block: shapes.Block) -> ToolResult:
     return ToolResult(
         call=block.tool_use_id[:NAME_CHARS],
         text=content[:RESULT_CHARS],
+        cut=max(0, len(content) - RESULT_CHARS),
         error=block.is_error is True,
     )
 

@@ -88,7 +88,14 @@ def _done(item: shapes.Item) -> Iterator[AgentEvent]:
         case _ if name := _name(item):
             if item.status == "declined":
                 yield Denied(name=name, summary=_summary(item))
-            yield ToolResult(call=item.id, text=_answer(item), error=_went_wrong(item))
+            told = _answer(item)
+            yield ToolResult(
+                call=item.id,
+                # The end of it: that is where programs say what is wrong.
+                text=told[-RESULT_CHARS:],
+                cut=max(0, len(told) - RESULT_CHARS),
+                error=_went_wrong(item),
+            )
         case _:
             yield Unknown(line=one_line(f"item {item.type}", MESSAGE_CHARS))
 
@@ -152,11 +159,10 @@ def _command(command: str) -> str:
 
 def _answer(item: shapes.Item) -> str:
     if item.error is not None and item.error.message:
-        return item.error.message[:RESULT_CHARS]
+        return item.error.message
     if item.result is not None:
-        return "\n".join(part.text for part in item.result.content)[:RESULT_CHARS]
-    # The end of it: that is where programs say what is wrong.
-    return item.aggregated_output[-RESULT_CHARS:]
+        return "\n".join(part.text for part in item.result.content)
+    return item.aggregated_output
 
 
 def _went_wrong(item: shapes.Item) -> bool:

@@ -55,7 +55,8 @@ def _answer(line: shapes.ToolResult) -> Iterator[AgentEvent]:
     if line.is_error and failures.NOT_PERMITTED.match(told):
         yield Denied(name=line.name, summary=one_line(told, MESSAGE_CHARS))
     # The end of it: that is where programs say what is wrong.
-    yield ToolResult(call=line.id, text=told[-RESULT_CHARS:], error=line.is_error)
+    cut = max(0, len(told) - RESULT_CHARS)
+    yield ToolResult(call=line.id, text=told[-RESULT_CHARS:], cut=cut, error=line.is_error)
 
 
 def _failed(line: shapes.Failed) -> AgentEvent:

@@ -227,6 +227,13 @@ CREATE TABLE archive (
 CREATE INDEX archive_root ON archive (root_id);
 CREATE INDEX archive_feature ON archive (feature_id);
 
+-- Whether a worker may start sessions, by its seat: `teammate-1` is also a run of its own.
+CREATE TABLE breakers (
+    seat  TEXT PRIMARY KEY NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('closed', 'open', 'half_open')),
+    data  TEXT NOT NULL -- the whole breaker, as JSON
+) WITHOUT ROWID;
+
 CREATE TABLE events (
     seq     INTEGER PRIMARY KEY, -- no AUTOINCREMENT: it costs a write, and no event is ever deleted
     time    TEXT NOT NULL,

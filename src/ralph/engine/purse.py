@@ -1,0 +1,82 @@
+"""The purse of a run: what may still be spent, looked at between sessions and while one works."""
+
+from collections.abc import Iterator, Mapping
+
+from ralph.core.budget import Bill, Budget, Level, left_usd, near, reached, told
+from ralph.core.ending import Digest
+from ralph.core.ids import RunId
+from ralph.core.prices import Price, worth
+from ralph.ports.ledger import Asked
+from ralph.ports.store import Store
+
+
+class Purse:
+    """What this run and its project have spent, and how far that is from their limits."""
+
+    def __init__(
+        self, store: Store, run: RunId, budget: Budget, hard: str, prices: Mapping[str, Price]
+    ) -> None:
+        self.store = store
+        self.run = run
+        self.budget = budget
+        self.hard = hard
+        """When a limit stops the work rather than warns: billed, always or never."""
+        self.prices = prices
+        self.warned: set[tuple[Level, bool]] = set()
+        """What was said already, and whether it was that all is spent."""
+        self.before: float | None = None
+        """What the project had spent when the run began."""
+        self.bill = Bill()
+
+    def is_hard(self, *, billed: bool | None) -> bool:
+        """Does a limit stop the work? On a subscription a cost is only notional."""
+        return self.hard == "always" or (self.hard == "billed" and billed is True)
+
+    def count(self) -> None:
+        """See what the sessions that have ended have cost."""
+        budget = self.budget
+        if not (budget.run_usd or budget.project_usd):
+            return
+        run_usd = self.store.spent(Asked(run=self.run)).known_usd
+        if self.before is None:
+            self.before = self.store.spent(Asked()).known_usd - run_usd
+        self.bill = Bill(run_usd=run_usd, project_usd=self.before + run_usd)
+
+    def left_usd(self) -> float | None:
+        """What the next session may spend; None: as much as it likes."""
+        return left_usd(self.budget, self.bill)
+
+    def used_up(self) -> str | None:
+        """Why no session may start, by what is billed."""
+        level = reached(self.budget, self.bill)
+        return told(self.budget, self.bill, level) if level else None
+
+    def so_far(self, digest: Digest, asked: str) -> Bill:
+        """With a session that is at work; its cost is known where its model has a price."""
+        price = self.prices.get(digest.model) or self.prices.get(asked)
+        return Bill(
+            session_usd=worth(digest.used, price) if price else None,
+            session_tokens=digest.tokens,
+            run_usd=self.bill.run_usd,
+            project_usd=self.bill.project_usd,
+        )
+
+    def reached(self, bill: Bill, *, is_hard: bool) -> Level | None:
+        """The limit at which a session at work must end. Tokens were asked to be counted."""
+        level = reached(self.budget, bill)
+        by_tokens = level is Level.SESSION and bill.session_usd is None
+        return level if is_hard or by_tokens else None
+
+    def warnings(self, bill: Bill, *, is_hard: bool) -> Iterator[str]:
+        """What a person should know by now; said once."""
+        spent = reached(self.budget, bill)
+        for level in near(self.budget, bill):
+            word = (level, level is spent)
+            if word not in self.warned:
+                self.warned.add(word)
+                line = told(self.budget, bill, level)
+                yield line if is_hard else f"{line}; it is not billed, so nothing stops"
+
+    def next_session(self) -> None:
+        """Another one may be warned of again."""
+        self.warned = {word for word in self.warned if word[0] is not Level.SESSION}

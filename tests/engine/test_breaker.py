@@ -1,0 +1,149 @@
+"""A run whose sessions only fail: it stops, waits, tries one, and goes on or tells a person."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.core import events
+from ralph.core.breaker import Breaker, Cause, Rules, State
+from ralph.core.ids import RunId
+from ralph.core.outcome import Outcome
+from ralph.core.task import Status
+from ralph.ports.store import Word
+from ralph.testing.doubles import says
+from tests.engine.world import World
+
+SEAT = "teammate-1"
+HM = says("hm")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def opened(world: World) -> list[str]:
+    return [event.recovery for event in world.told(events.BreakerOpened)]  # type: ignore[union-attr]
+
+
+def test_a_run_that_has_worked_waits_and_goes_on_where_it_works_again(world: World) -> None:
+    for number in range(3):
+        world.add(f"task {number}")
+    ended = world.run(world.works("a"), HM, HM, HM, world.works("b"), world.works("c"))
+    assert ended.outcome is Outcome.COMPLETE
+    assert opened(world) == ["back_off"]
+    assert len(world.told(events.BreakerTried)) == len(world.told(events.BreakerClosed)) == 1
+    assert max(world.executor.slept) == pytest.approx(300.0, abs=2.0)
+    assert world.store.breaker(SEAT).is_closed
+
+
+def test_the_second_time_the_task_is_put_aside_for_another(world: World) -> None:
+    world.add("works", priority=0)
+    stuck = world.add("stuck", priority=1)
+    world.add("other", priority=2)
+    ended = world.run(world.works("a"), HM, HM, HM, HM, world.works("b"))
+    assert opened(world) == ["back_off", "skip"]
+    assert world.task(stuck).status is Status.BLOCKED
+    assert "put aside: 3 failures in a row" in (world.task(stuck).reason or "")
+    assert ended.outcome is Outcome.BLOCKED
+
+
+def test_when_nothing_helps_a_person_is_told(world: World) -> None:
+    world.add("works", priority=0)
+    world.add("stuck", priority=1)
+    ended = world.run(world.works("a"), HM, HM, HM, HM)
+    assert ended.outcome is Outcome.PAUSED
+    assert opened(world) == ["back_off", "person"]
+    assert "ralph breaker reset" in ended.reason
+    assert world.store.breaker(SEAT).state is State.OPEN
+
+
+def test_a_run_that_never_worked_tells_a_person_at_once(world: World) -> None:
+    world.add()
+    ended = world.run(HM, HM, HM)
+    assert (ended.outcome, opened(world)) == (Outcome.PAUSED, ["person"])
+
+
+def test_the_next_run_tries_one_session_and_no_more(world: World) -> None:
+    world.add()
+    world.run(HM, HM, HM)
+    ended = world.run(HM)
+    assert ended.outcome is Outcome.PAUSED
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+    assert world.store.breaker(SEAT).is_closed
+
+
+def test_failures_of_a_run_that_ended_count_in_the_next_one(world: World) -> None:
+    world.add()
+    world.signal = None
+    world.store.save_breaker(SEAT, Breaker(failures=2, at=world.clock.now()))
+    ended = world.run(HM)
+    assert "3 failures in a row" in ended.reason
+
+
+def test_yesterdays_failures_do_not_count(world: World) -> None:
+    world.add()
+    world.run(HM, HM, HM)
+    world.clock.advance(86_400.0)
+    ended = world.run(HM, HM, HM)
+    assert "3 failures in a row" in ended.reason
+
+
+def test_a_reset_lets_a_waiting_run_go_on(world: World) -> None:
+    world.add("first")
+    world.add("second")
+    world.executor.meanwhile = lambda: world.store.save_breaker(SEAT, Breaker())
+    ended = world.run(world.works("a"), HM, HM, HM, world.works("b"))
+    assert ended.outcome is Outcome.COMPLETE
+    assert world.told(events.BreakerTried) == []
+
+
+def test_resume_ends_the_wait_with_a_try(world: World) -> None:
+    world.add("first")
+    world.add("second")
+    run = RunId("run-1")
+
+    def hurry() -> None:
+        if world.told(events.BreakerOpened):
+            world.store.send(run, Word.RESUME)
+
+    world.executor.meanwhile = hurry
+    ended = world.run(world.works("a"), HM, HM, HM, world.works("b"))
+    assert ended.outcome is Outcome.COMPLETE
+    assert max(world.executor.slept, default=0.0) < 10.0
+    assert len(world.told(events.BreakerTried)) == 1
+
+
+def test_a_signal_ends_a_run_that_waits_for_its_breaker(world: World) -> None:
+    world.add("first")
+    world.add("second")
+
+    def interrupt() -> None:
+        if world.told(events.BreakerOpened):
+            world.signal = "SIGINT"
+
+    world.executor.meanwhile = interrupt
+    ended = world.run(world.works("a"), HM, HM, HM)
+    assert ended.outcome is Outcome.INTERRUPTED
+    assert world.store.breaker(SEAT).state is State.OPEN
+
+
+def test_a_short_cooldown_is_waited_for_even_by_a_run_that_never_worked(world: World) -> None:
+    world.breaker = Rules(cooldown_s=2.0)
+    world.add()
+    assert world.run(HM, HM, HM, world.works()).outcome is Outcome.COMPLETE
+
+
+def test_research_that_is_noted_down_does_not_open_it(world: World) -> None:
+    world.breaker = Rules(failures=2, stagnation=2)
+    world.add(max_retries=9)
+    notes = says("<journal>found out how it works</journal>")
+    ended = world.run(notes, notes, notes, notes, world.works())
+    assert ended.outcome is Outcome.COMPLETE
+
+
+def test_a_budget_that_was_raised_is_no_longer_spent(world: World) -> None:
+    broke = Breaker(state=State.OPEN, cause=Cause.BUDGET, reason="all spent", at=world.clock.now())
+    world.store.save_breaker(SEAT, broke)
+    world.add()
+    assert world.run(world.works()).outcome is Outcome.COMPLETE

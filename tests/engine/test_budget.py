@@ -1,0 +1,166 @@
+"""Money: counted between sessions and while one works."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ralph.adapters.agents.command import CommandAgent
+from ralph.core import events
+from ralph.core.agent_events import AgentEvent, Request, Started
+from ralph.core.breaker import Cause
+from ralph.core.budget import Budget
+from ralph.core.ended import Ended
+from ralph.core.ending import Digest, Ending, Exit, conclude
+from ralph.core.outcome import Outcome
+from ralph.core.prices import Price
+from ralph.core.task import Status
+from ralph.ports.agent import Account, Setup
+from ralph.ports.executor import Command, Listener
+from ralph.testing.doubles import Play
+from tests.engine.world import World
+
+MODEL = "big"
+
+
+class Metered(CommandAgent):
+    """Counts a token for each byte that it says; somebody pays for them, or nobody does."""
+
+    def __init__(self, *, billed: bool = True, told: bool = False) -> None:
+        super().__init__(Setup(command="agent"))
+        self.billed = billed
+        self.told = told
+        """It says what it cost, but only in the end."""
+
+    def account(self, env: object, files: object) -> Account:
+        return Account(name="a key", billed=self.billed)
+
+    def read(self, block: bytes) -> Iterator[AgentEvent]:
+        yield Started(model=MODEL)
+        yield Request(output_tokens=len(block))
+        yield from super().read(block)
+
+    def ending(self, digest: Digest, exit_: Exit) -> Ending:
+        ending = super().ending(digest, exit_)
+        used = conclude(digest, exit_)
+        cost = float(used.output_tokens or 0) if self.told else None
+        return replace(ending, model=MODEL, output_tokens=used.output_tokens, cost_usd=cost)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.agents = (Metered(),)
+    # A dollar for each byte.
+    world.prices = {MODEL: Price(output=1_000_000.0)}
+    return world
+
+
+def speaks(world: World, *words: str, edits: str = "work.txt") -> Play:
+    """Says word after word, half a minute apart, unless it is stopped."""
+
+    def play(command: Command, listener: Listener) -> Exit:
+        world.workspace.edit(edits, "x")
+        for word in words:
+            listener.output(word.replace("TASK", command.env["RALPH_TASK_ID"]).encode())
+            world.clock.advance(30.0)
+            if stop := listener.tick():
+                return Exit(code=-15, stop=stop)
+        return Exit(code=0)
+
+    return play
+
+
+def warned(world: World) -> list[str]:
+    return [event.message for event in world.told(events.Warned)]  # type: ignore[union-attr]
+
+
+CLAIM = "<task-done>TASK</task-done>"
+COST = len("<task-done>t-000001</task-done>")
+
+
+def test_a_session_is_stopped_in_mid_flight_when_its_money_is_spent(world: World) -> None:
+    world.budget = Budget(session_usd=100.0)
+    task = world.add()
+    world.run(speaks(world, "x" * 60, "y" * 60, CLAIM), speaks(world, CLAIM))
+    first = world.store.session(task, 1)
+    assert first is not None
+    assert first.ending is not None
+    assert first.ending.ended is Ended.BUDGET_LIMIT
+    assert (first.ending.cost_usd, first.ending.estimated) == (120.0, True)
+    assert world.task(task).status is Status.DONE
+
+
+def test_a_warning_comes_before_the_end(world: World) -> None:
+    world.budget = Budget(session_usd=100.0)
+    world.add()
+    world.run(speaks(world, "x" * 85, CLAIM.replace("TASK", "x")), speaks(world, CLAIM))
+    assert any("$85.00 of $100.00 for a session" in line for line in warned(world))
+
+
+def test_tokens_are_counted_where_nobody_knows_the_price(world: World) -> None:
+    world.prices = {}
+    world.agents = (Metered(billed=False),)
+    world.budget = Budget(session_tokens=100)
+    task = world.add()
+    world.run(speaks(world, "x" * 120, CLAIM), speaks(world, CLAIM))
+    first = world.store.session(task, 1)
+    assert first is not None
+    assert first.ending is not None
+    assert first.ending.ended is Ended.BUDGET_LIMIT
+    assert first.ending.cost_usd is None
+
+
+def test_a_run_that_has_spent_its_money_pauses_and_says_how_to_raise_it(world: World) -> None:
+    world.agents, world.prices = (Metered(told=True),), {}
+    world.budget = Budget(run_usd=COST * 2.0)
+    for number in range(3):
+        world.add(f"task {number}")
+    ended = world.run(speaks(world, CLAIM, edits="a"), speaks(world, CLAIM, edits="b"))
+    assert ended.outcome is Outcome.PAUSED
+    assert "[budget] run_usd" in ended.reason
+    assert world.store.breaker("teammate-1").cause is Cause.BUDGET
+    assert world.run(speaks(world, CLAIM, edits="c")).outcome is Outcome.COMPLETE, "a new run"
+
+
+def test_what_earlier_runs_have_spent_counts_for_the_project(world: World) -> None:
+    world.budget = Budget(project_usd=COST * 1.5)
+    world.add("first")
+    assert world.run(speaks(world, CLAIM, edits="a")).outcome is Outcome.COMPLETE
+    second = world.add("second")
+    ended = world.run(speaks(world, "x" * COST, CLAIM))
+    assert ended.outcome is Outcome.PAUSED
+    assert "[budget] project_usd" in ended.reason
+    assert world.task(second).strikes == 0, "that is not the task's fault"
+    assert world.run().outcome is Outcome.PAUSED, "nothing more is started"
+
+
+def test_on_a_subscription_the_limits_only_warn(world: World) -> None:
+    world.agents = (Metered(billed=False),)
+    world.budget = Budget(session_usd=10.0, run_usd=COST * 1.0)
+    world.add("a")
+    world.add("b")
+    ended = world.run(speaks(world, CLAIM, edits="a"), speaks(world, CLAIM, edits="b"))
+    assert ended.outcome is Outcome.COMPLETE
+    lines = [line for line in warned(world) if "for this run" in line]
+    assert any("nothing stops" in line for line in lines)
+    assert len(lines) == len(set(lines))
+
+
+def test_a_budget_can_be_made_hard_or_soft_for_everybody(world: World) -> None:
+    world.agents, world.prices = (Metered(billed=False, told=True),), {}
+    world.budget, world.budget_hard = Budget(run_usd=1.0), "always"
+    world.add("a")
+    world.add("b")
+    assert world.run(speaks(world, CLAIM)).outcome is Outcome.PAUSED
+    world.agents, world.budget_hard = (Metered(),), "never"
+    assert world.run(speaks(world, CLAIM, edits="b")).outcome is Outcome.COMPLETE
+
+
+def test_an_agent_with_a_switch_of_its_own_is_told_what_is_left(world: World) -> None:
+    world.budget = Budget(session_usd=50.0, run_usd=100.0)
+    kit = world.kit()
+    assert kit.terms().budget_usd == 50.0
+    kit.purse.bill = replace(kit.purse.bill, run_usd=90.0)
+    assert kit.terms().budget_usd == 10.0
