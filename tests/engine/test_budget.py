@@ -161,6 +161,6 @@ def test_a_budget_can_be_made_hard_or_soft_for_everybody(world: World) -> None:
 def test_an_agent_with_a_switch_of_its_own_is_told_what_is_left(world: World) -> None:
     world.budget = Budget(session_usd=50.0, run_usd=100.0)
     kit = world.kit()
-    assert kit.terms().budget_usd == 50.0
+    assert kit.terms(kit.agent).budget_usd == 50.0
     kit.purse.bill = replace(kit.purse.bill, run_usd=90.0)
-    assert kit.terms().budget_usd == 10.0
+    assert kit.terms(kit.agent).budget_usd == 10.0

@@ -78,5 +78,6 @@ class Purse:
                 yield line if is_hard else f"{line}; it is not billed, so nothing stops"
 
     def next_session(self) -> None:
-        """Another one may be warned of again."""
+        """Another one begins: see what is left for it, and warn of it anew."""
+        self.count()
         self.warned = {word for word in self.warned if word[0] is not Level.SESSION}

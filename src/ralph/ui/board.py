@@ -153,7 +153,7 @@ class Board:
             self._upcoming = self._ask_upcoming()
         return self._upcoming
 
-    def take(self, recorded: events.Recorded) -> None:  # noqa: C901, PLR0915 - one table
+    def take(self, recorded: events.Recorded) -> None:  # noqa: C901 - one table
         """Fold one event in."""
         event, at = recorded.event, moment(recorded.time)
         match event:
