@@ -187,6 +187,19 @@ def test_a_run_that_is_killed_while_it_verifies_goes_on_with_that(
     check_sound(verified)
 
 
+def test_a_dry_run_and_doctor_say_who_would_check(verified: Project) -> None:
+    verified.agent(WORK)
+    assert "verify  command" in verified.ralph("run", "--dry-run")
+    told = verified.ralph("run", "--dry-run", "--no-verify")
+    assert "verify  nobody checks the work" in told
+    two(verified, WORK, "echo fine")
+    verified.write(".ralph.toml", (verified.path / ".ralph.toml").read_text() + 'model = "m-1"\n')
+    assert json.loads(verified.ralph("run", "--dry-run", "--json"))["verifier"] == "checker m-1"
+    assert "work is checked by the agent checker" in verified.ralph("doctor", code=None)
+    verified.agent(WORK, verify='agent = "nobody"')
+    assert "verify.agent: there is no agent 'nobody'" in verified.ralph("doctor", code=None)
+
+
 def test_a_verifier_that_is_not_installed_stops_the_run_before_it_starts(
     verified: Project,
 ) -> None:

@@ -188,6 +188,25 @@ def test_whoever_gives_no_verdict_is_named_with_the_way_out(world: World) -> Non
     assert "--no-verify" in warned.message
 
 
+@pytest.mark.parametrize(
+    ("wanted", "model", "warnings"),
+    [
+        ("m-1", "m-1", []),
+        ("opus", "", ["checker has no opus: it checks with a model of its own choice"]),
+        ("", "", []),
+    ],
+)
+def test_a_verifier_has_the_model_that_is_set_for_it(
+    world: World, wanted: str, model: str, warnings: list[str]
+) -> None:
+    world.verifiers = (Limited("checker"),)
+    world.verify_model = wanted
+    world.add()
+    world.run(world.works(), checks(PASS))
+    assert [one.model for one in _checks(world)] == [model]
+    assert [one.message for one in world.told(events.Warned)] == warnings
+
+
 def test_a_verifier_is_told_what_was_asked_for_and_what_was_changed(world: World) -> None:
     world.gates = (Gate(name="test", command="make test"),)
     world.executor.gates["make test"] = [0, 0]

@@ -105,6 +105,7 @@ class World:
         self.checkouts = FakeCheckouts()
         self.verifiers: tuple[Agent, ...] = ()
         self.verify = False
+        self.verify_model = ""
         self.agents: tuple[Agent, ...] = (CommandAgent(Setup(command="agent")),)
         self.models = Preferences()
         self.prices: dict[str, Price] = {}
@@ -129,6 +130,7 @@ class World:
                 budget_hard=self.budget_hard,
                 target=self.target,
                 verify=self.verify,
+                verify_model=self.verify_model,
                 models=self.models,
                 prices=self.prices,
                 telling=self.telling,

@@ -138,7 +138,23 @@ def _agents(project: "Project") -> Iterator[Check]:
         yield Check("ok", f"runs use the agent {agent.traits.name}")
         if agent.traits.program:
             yield from _agent(project, agent)
+    yield from _verifier(project)
     yield from _fallback(project)
+
+
+def _verifier(project: "Project") -> Iterator[Check]:
+    """Who checks the work, if it is not the agent that does it."""
+    from ralph.wiring.agents import find_verifiers
+
+    try:
+        chosen = find_verifiers(project, ())
+    except RalphError as error:
+        yield Check("failed", f"verify.agent: {error}", error.hint)
+        return
+    for agent in chosen:
+        yield Check("ok", f"work is checked by the agent {agent.traits.name}")
+        if agent.traits.program:
+            yield from _agent(project, agent)
 
 
 def _fallback(project: "Project") -> Iterator[Check]:

@@ -12,7 +12,7 @@ from ralph.engine.choosing import called, earlier, foresee
 from ralph.ports.agent import Traits
 from ralph.ports.ready import ready_in
 from ralph.ports.store import Store
-from ralph.wiring.agents import find_agent
+from ralph.wiring.agents import find_agent, find_verifiers
 from ralph.wiring.project import Project
 from ralph.wiring.settings import find_target, honest_gates, preferences
 
@@ -25,6 +25,7 @@ def show(project: Project, args: Namespace) -> int:
     gates = honest_gates(project)
     traits = find_agent(project).traits
     sandbox = _sandbox(project, traits)
+    verifier = _verifier(project, traits)
     with the_store(project) as store:
         target = find_target(store, args.target)
         ready = ready_in(store, target, SHOWN)
@@ -38,6 +39,7 @@ def show(project: Project, args: Namespace) -> int:
                     "agent": traits.name,
                     "strategy": preferences(project).strategy,
                     "model": model,
+                    "verifier": verifier,
                     "sandbox": sandbox,
                     "gates": {gate.name: gate.command for gate in gates},
                     "ready": [{"id": one.id, "title": one.title} for one in ready],
@@ -49,12 +51,25 @@ def show(project: Project, args: Namespace) -> int:
     print(f"target  {describe(target)}: {counts.open} open of {counts.total}")
     print(f"agent   {traits.name}")
     print(f"model   {one_line(model, 60) or NO_MODEL} ({preferences(project).strategy})")
+    print(f"verify  {verifier or 'nobody checks the work'}")
     print(f"sandbox {sandbox}")
     for gate in gates:
         print(f"gate    {gate.name}: {one_line(gate.command, 90)}")
     for task in ready:
         print(f"ready   {task.name}  {one_line(task.title, 80)}")
     return 0
+
+
+def _verifier(project: Project, traits: Traits) -> str:
+    """Who would check the work, and on what; empty where nobody is to."""
+    config = project.loaded.config
+    if not config.execution.verify:
+        return ""
+    chosen = find_verifiers(project, ())
+    who = chosen[0].traits if chosen else traits
+    wanted = preferences(project)
+    model = called(config.verify.model, who, wanted) if config.verify.model else ""
+    return " ".join(filter(None, (who.name, one_line(model, 60))))
 
 
 def _sandbox(project: Project, traits: Traits) -> str:

@@ -5,12 +5,12 @@ from msgspec.structs import replace
 
 from ralph.core.ended import Cost
 from ralph.core.events import VerificationEnded, VerificationStarted
-from ralph.core.models import name_for
 from ralph.core.moment import iso
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
 from ralph.core.verification import NO_VERDICT, RULES, answer, write_check
 from ralph.engine.brief_files import write_files
+from ralph.engine.choosing import called
 from ralph.engine.kit import Kit
 from ralph.engine.material import gather
 from ralph.engine.session import hold
@@ -121,7 +121,12 @@ def _model(kit: Kit, agent: Agent, session: Session) -> str:
     """The one that is set, else that of the session, if it is one that this agent knows."""
     s, name = kit.settings, agent.traits.name
     if s.verify_model:
-        return name_for(s.verify_model, s.models.tiers.get(name, {}), agent.traits.models)
+        found = called(s.verify_model, agent.traits, s.models)
+        if not found:
+            kit.warn_once(
+                f"{name} has no {s.verify_model}: it checks with a model of its own choice"
+            )
+        return found
     return session.model if session.agent == name else ""
 
 
