@@ -164,3 +164,45 @@ def test_an_agent_with_a_switch_of_its_own_is_told_what_is_left(world: World) ->
     assert kit.terms(kit.agent).budget_usd == 50.0
     kit.purse.bill = replace(kit.purse.bill, run_usd=90.0)
     assert kit.terms(kit.agent).budget_usd == 10.0
+
+
+PASS = "<verify-pass/>"
+
+
+def test_what_a_check_costs_counts_and_no_check_is_begun_without_money(world: World) -> None:
+    world.verify = True
+    world.agents, world.prices = (Metered(told=True),), {}
+    world.budget = Budget(run_usd=COST * 1.0)
+    task = world.add()
+    ended = world.run(speaks(world, CLAIM))
+    assert ended.outcome is Outcome.PAUSED
+    assert "[budget] run_usd" in ended.reason
+    assert world.store.checks(world.store.sessions()[0].id) == []
+    world.budget = Budget(run_usd=COST * 3.0)
+    ended = world.run(speaks(world, PASS))
+    assert ended.outcome is Outcome.COMPLETE, "the work is not done again"
+    assert ended.cost_usd == len(PASS)
+    assert world.task(task).verification_status == "passed"
+
+
+def test_a_verifier_that_is_billed_pauses_the_run_though_the_work_is_not(world: World) -> None:
+    world.verify = True
+    world.agents, world.verifiers = (Metered(billed=False),), (Metered(),)
+    world.budget = Budget(run_usd=COST + 20.0)
+    task = world.add()
+    ended = world.run(speaks(world, CLAIM), speaks(world, "x" * 30, PASS))
+    assert ended.outcome is Outcome.PAUSED
+    assert "[budget] run_usd" in ended.reason
+    found = world.task(task)
+    assert (found.status, found.retry_count, found.strikes) == (Status.PENDING, 0, 0)
+    assert world.run(speaks(world, PASS)).outcome is Outcome.COMPLETE
+
+
+def test_a_check_that_costs_more_than_a_session_may_is_tried_again(world: World) -> None:
+    world.verify = True
+    world.budget = Budget(session_usd=100.0)
+    world.add()
+    world.run(speaks(world, CLAIM), speaks(world, "x" * 120, PASS), speaks(world, PASS))
+    (session,) = world.store.sessions()
+    ends = [one.ending and one.ending.ended for one in world.store.checks(session.id)]
+    assert ends == [Ended.BUDGET_LIMIT, Ended.FINISHED]

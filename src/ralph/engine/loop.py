@@ -207,7 +207,8 @@ class Loop:
             return Outcome.LIMIT_REACHED, reason
         kit = self.kit
         kit.purse.count()
-        is_billed = kit.is_billed(kit.agent)
+        # Without money for a verifier no work could be accepted either.
+        is_billed = any(map(kit.is_billed, (kit.agent, *kit.verifiers)))
         for line in kit.purse.warnings(kit.purse.bill, is_hard=is_billed):
             kit.warn(line)
         reason = kit.purse.used_up() if is_billed else None

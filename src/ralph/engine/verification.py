@@ -47,6 +47,9 @@ def verify(kit: Kit, case: Case) -> Verdict | None:
     while len(crashes) < TRIES:
         number += 1
         agent = verifier(kit, case.session)
+        kit.purse.count()
+        if kit.is_billed(agent) and kit.purse.used_up():
+            raise Interrupted  # the loop sees it, too, and pauses the run
         done = check(kit, agent, case, number)
         ending = done.ending
         assert ending is not None
