@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.e2e.conftest import RALPH, Project
+from tests.e2e.conftest import DONE, RALPH, Project
 from tests.e2e.stage import Stage, refused
 
 SPEC, PLAN = ".ralph/features/login/spec.md", ".ralph/features/login/plan.md"
@@ -133,7 +133,6 @@ def test_what_must_be_there_first_is_named_with_the_command_that_makes_it(
 ) -> None:
     refused(project.try_ralph("feature", "plan", "login"), 66, "ralph feature spec login")
     refused(project.try_ralph("feature", "spec", "login"), 66, "--request")
-    refused(project.try_ralph("feature", "plan", "login"), 66, "no spec", "ralph feature spec")
     project.write(SPEC, "# Login\n")
     refused(project.try_ralph("feature", "build", "login"), 66, "no plan", "ralph feature plan")
     assert json.loads(project.ralph("task", "list", "--all", "--json")) == []
@@ -232,3 +231,14 @@ def test_running_a_feature_without_tasks_says_what_makes_them(project: Project) 
     project.ralph("feature", "show", "login")
     said = project.ralph("run", "login", code=3)
     assert "nothing to do: feature login has no tasks; `ralph feature build login` makes" in said
+
+
+@pytest.mark.parametrize("step", ["spec", "plan", "build"])
+def test_a_step_that_cannot_begin_leaves_no_feature_behind(project: Project, step: str) -> None:
+    project.agent(DONE)
+    ended = project.try_ralph("feature", step, "login", *["--yes"] * (step != "build"))
+    assert ended.returncode == 66, ended.stderr
+    assert json.loads(project.ralph("feature", "list", "--json")) == []
+    project.add("first", "--feature", "login")
+    refused(project.try_ralph("feature", "plan", "login"), 66, "no spec", "ralph feature spec")
+    assert len(json.loads(project.ralph("feature", "list", "--json"))) == 1

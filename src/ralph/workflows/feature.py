@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -28,6 +30,18 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
         """The feature of that name, new or known, its documents as they are on disk now."""
         feature = self.store.add_feature(named(name))
         return self._noted(feature)
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Feature]:
+        """The same for a first step; if something is missing for that, a new one is forgotten."""
+        is_new = self.store.feature(named(name)) is None
+        feature = self.open(name)
+        try:
+            yield feature
+        except Missing:
+            if is_new:
+                self.store.delete_feature(feature.id)
+            raise
 
     def find(self, name: str) -> Feature:
         """The feature of that name, or NoSuchTask. One that somebody has written down by hand is

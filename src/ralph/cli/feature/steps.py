@@ -95,7 +95,8 @@ def _send(project: Project, args: Namespace, make: MakeErrand) -> int:
     retries = project.loaded.config.execution.max_retries
     with the_store(project) as store:
         desk = Desk(store=store, root=project.root)
-        task = as_task(store, make(desk, desk.open(args.name)), retries)
+        with desk.opened(args.name) as feature:
+            task = as_task(store, make(desk, feature), retries)
     color = args.color or project.loaded.config.ui.color
     with assemble(project, task.id, sys.stdout, json=False, color=color) as kit:
         desk = Desk(store=kit.store, root=project.root)
