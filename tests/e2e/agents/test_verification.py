@@ -2,15 +2,18 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from ralph.testing.model import Shell, Turn, do, say
+from ralph.testing.model import Refused, Shell, Turn, do, say
 from ralph.testing.model.asked import Asked
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CHECKED, CLAIM, either, work
 from tests.e2e.agents.setups import AGENTS, SETUPS
+from tests.e2e.agents.test_provider_trouble import usage_limit
 
 PASS = "It works.\n<verify-pass/>"
 FAIL = "It does not work.\n<verify-fail>the second line is missing</verify-fail>"
@@ -146,3 +149,52 @@ def test_another_agent_with_another_model_checks(real: Real, agent: str, other: 
     asked = project.server.asked_in("x")
     assert {one.model for one in asked if CHECKED in one.user} == {model}
     assert model not in {one.model for one in asked if CHECKED not in one.user}
+
+
+def test_a_verifier_out_of_quota_is_waited_for_and_the_work_is_not_repeated(real: Real) -> None:
+    project = real("claude-subscription")
+    first, second, last = work("x")
+    look = do(Shell(command="cat x.txt"))
+    resets: list[float] = []
+
+    def limited(asked: Asked) -> Turn:
+        if CHECKED not in asked.user:
+            return first
+        if not resets:
+            resets.append(int(time.time()) + 4)
+        out = replace(usage_limit(resets[0]), times=None)
+        return look if time.time() >= resets[0] else replace(look, faults=(out,))
+
+    task = project.scripted("x", limited, either(second, look), either(last, say(PASS)))
+    events = project.events()
+    assert [one["event"] for one in events].count("run_waiting") == 1
+    shown = project.task(task)
+    assert (shown["status"], shown["verification_status"]) == ("done", "passed")
+    assert (shown["retry_count"], shown["strikes"]) == (0, 0)
+    assert project.endings(task) == ["finished"]
+    (attempt,) = shown["attempts"]
+    assert [one["ending"]["ended"] for one in attempt["checks"]] == ["usage_limit", "finished"]
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_a_login_of_the_verifier_pauses_the_run_and_the_next_goes_on(
+    real: Real, agent: str
+) -> None:
+    project = real(agent)
+    first, second, last = work("x")
+    refused = Refused(status=401, kind="authentication_error", message="invalid key", times=None)
+    look = do(Shell(command="cat x.txt"))
+    answers = [replace(look, faults=(refused,))]
+
+    def checking(asked: Asked) -> Turn:
+        return answers[-1] if CHECKED in asked.user else first
+
+    task = project.scripted("x", checking, either(second, look), either(last, say(PASS)))
+    events = project.events(code=6)
+    assert events[-1]["outcome"] == "paused"
+    assert project.task(task)["verification_status"] is None
+    assert project.status(task) == "pending"
+    answers.append(look)
+    project.ralph("run")
+    assert project.task(task)["verification_status"] == "passed"
+    assert project.endings(task) == ["finished"], "the work is not done again"
