@@ -3,12 +3,14 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 
 import pytest
 
 from tests.e2e.conftest import Project
 from tests.e2e.dying import check_sound
-from tests.e2e.stage import refused
+from tests.e2e.stage import Stage, ended, refused, until
 
 WORK = 'echo x >> work.txt; echo "<task-done>$RALPH_TASK_ID</task-done>"'
 
@@ -226,3 +228,71 @@ def test_what_would_leave_the_checkout_is_not_copied_into_it(
     verified.add("x")
     refused(verified.try_ralph("run"), 1, "cannot be copied into a private checkout")
     assert (elsewhere / "x.txt").read_text() == "mine"
+
+
+def staged(project: Project, work: str = WORK) -> tuple[Stage, subprocess.Popen[str]]:
+    """A run whose verifier is at work, and waits for its cue."""
+    stage = Stage(project)
+    project.write("check.sh", stage.agent('echo "<verify-pass/>"'))
+    two(project, work, "sh ./check.sh")
+    process = project.start("run", "--json")
+    stage.enter()
+    return stage, process
+
+
+def test_stop_now_ends_the_check_and_the_next_run_makes_it_anew(verified: Project) -> None:
+    task = verified.add("x")
+    stage, process = staged(verified)
+    verified.ralph("stop", "--now")
+    ended(process, 6)
+    shown = verified.task(task)
+    assert (shown["status"], shown["retry_count"], shown["strikes"]) == ("pending", 0, 0)
+    assert not list((verified.path / ".ralph/checkouts").iterdir())
+    stage.go()
+    verified.ralph("run")
+    shown = verified.task(task)
+    assert (shown["status"], shown["verification_status"]) == ("done", "passed")
+    assert len(shown["attempts"]) == 1, "the work is not done again"
+
+
+def test_a_signal_ends_the_run_while_it_verifies(verified: Project) -> None:
+    task = verified.add("x")
+    stage, process = staged(verified)
+    process.send_signal(signal.SIGTERM)
+    ended(process, 130)
+    assert verified.status(task) == "pending"
+    stage.go()
+    verified.ralph("run")
+    assert len(verified.task(task)["attempts"]) == 1
+
+
+def test_a_task_can_be_skipped_while_it_is_verified(verified: Project) -> None:
+    task = verified.add("x")
+    _, process = staged(verified)
+    verified.ralph("skip", task, "-r", "not now")
+    ended(process, 2)
+    shown = verified.task(task)
+    assert (shown["status"], shown["reason"]) == ("blocked", "not now")
+    assert verified.git("status", "--porcelain") == "", "its work is kept aside"
+
+
+def test_a_pause_waits_until_the_work_is_verified(verified: Project) -> None:
+    task = verified.add("x")
+    later = verified.add("y", "--priority", "9")
+    stage, process = staged(verified)
+    verified.ralph("pause")
+    stage.go()
+    until(process, "run_paused")
+    assert (verified.status(task), verified.status(later)) == ("done", "pending")
+    verified.ralph("resume")
+    ended(process)
+    assert verified.status(later) == "done"
+
+
+def test_a_session_at_work_on_a_check_can_be_followed(verified: Project) -> None:
+    task = verified.add("x")
+    stage, process = staged(verified)
+    shown = verified.ralph("logs", task)
+    assert "checked  checker  at work" in shown
+    stage.go()
+    ended(process)
