@@ -178,6 +178,33 @@ def test_a_retry_remembers_why_it_failed_and_a_reset_does_not() -> None:
     assert (reset.reason, reset.retry_count, reset.attempt) == (None, 0, 4)
 
 
+@pytest.mark.parametrize(
+    ("transition", "status", "verified"),
+    [
+        (Accepted(verified=True), DONE, "passed"),
+        (Accepted(), DONE, None),
+        (Rejected("wrong", by_verifier=True), PENDING, "failed"),
+        (Rejected("a gate is red"), PENDING, None),
+        (Postponed("Ralph was stopped"), PENDING, "failed"),
+        (Reset(), PENDING, None),
+    ],
+    ids=repr,
+)
+def test_a_task_says_what_its_verifier_has_said_last(
+    transition: Transition, status: Status, verified: str | None
+) -> None:
+    before = a_task(status=IN_PROGRESS, verification_status="failed")
+    after = advance(before, transition)
+    assert (after.status, after.verification_status) == (status, verified)
+
+
+def test_a_verifier_that_refuses_too_often_fails_the_task() -> None:
+    last = a_task(status=IN_PROGRESS, retry_count=3, max_retries=3)
+    after = advance(last, Rejected("verification failed: wrong", by_verifier=True))
+    assert (after.status, after.verification_status) == (FAILED, "failed")
+    assert (after.retry_count, after.reason) == (3, "verification failed: wrong")
+
+
 def test_a_block_says_why_until_it_is_lifted() -> None:
     held = advance(a_task(), Blocked("ask Ada"))
     assert held.reason == "ask Ada"
