@@ -72,7 +72,7 @@ def _walls() -> Iterator[dict[str, Callable[[], object]]]:
             name: Ground(loaded=one, database=str(root / "db"), environ=os.environ)
             for name, one in (("on", loaded), ("proxy", proxied))
         }
-        sandbox, _ = a_sandbox(loaded, executor)
+        sandbox, _ = a_sandbox(grounds["on"], executor)
         with (
             wall_of(grounds["on"], sandbox, "") as wall,
             wall_of(grounds["proxy"], sandbox, "") as other,

@@ -45,15 +45,16 @@ def has_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("has_bubblewrap")
-def test_bubblewrap_is_chosen_where_it_starts() -> None:
-    sandbox, note = choosing.choose("auto", Answers(bwrap=(0, "")))
+def test_bubblewrap_is_chosen_where_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ralph.adapters.sandbox.bubblewrap.version", lambda: 6)
+    sandbox, note = choosing.choose("auto", Answers(bwrap=(0, "")), os.environ["PATH"])
     assert (sandbox.name, note, list(sandbox.gaps)) == ("bubblewrap", "", [])
 
 
 @pytest.mark.usefixtures("has_bubblewrap")
 def test_landlock_stands_in_where_bubblewrap_cannot_start_and_says_so() -> None:
     answers = Answers(bwrap=(1, "bwrap: No permissions to create new namespace"), landlock=(0, ""))
-    sandbox, note = choosing.choose("auto", answers)
+    sandbox, note = choosing.choose("auto", answers, os.environ["PATH"])
     assert sandbox.name == "landlock"
     assert "No permissions to create new namespace" in note
     assert "sysctl" in note
@@ -64,9 +65,20 @@ def test_landlock_stands_in_where_bubblewrap_cannot_start_and_says_so() -> None:
 def test_a_wall_that_cannot_be_built_is_an_error_with_a_way_out() -> None:
     answers = Answers(bwrap=(1, "bwrap: no"), landlock=(126, "ralph: this kernel has no Landlock"))
     with pytest.raises(Unavailable, match="bubblewrap cannot start: no") as refused:
-        choosing.choose("auto", answers)
+        choosing.choose("auto", answers, os.environ["PATH"])
     assert "--no-sandbox" in refused.value.hint
     assert refused.value.exit_code == 69
+
+
+@pytest.mark.usefixtures("has_bubblewrap")
+def test_what_an_older_kernel_lets_through_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ralph.adapters.sandbox.bubblewrap.version", lambda: 5)
+    monkeypatch.setattr("ralph.adapters.sandbox.landlock.version", lambda: 3)
+    bubblewrap = Bubblewrap(os.environ["PATH"])
+    assert bubblewrap.probe(Answers(bwrap=(0, ""))) is None
+    assert len(bubblewrap.gaps) == 1
+    assert "sockets that have no file" in bubblewrap.gaps[0]
+    assert "whatever [sandbox] network says" in Landlock().gaps[-1]
 
 
 def test_what_can_be_installed_is_not_replaced_by_something_weaker(
@@ -75,22 +87,22 @@ def test_what_can_be_installed_is_not_replaced_by_something_weaker(
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr("sys.platform", "linux")
     with pytest.raises(Unavailable, match="bubblewrap is not installed") as refused:
-        choosing.choose("auto", Answers(landlock=(0, "")))
+        choosing.choose("auto", Answers(landlock=(0, "")), os.environ["PATH"])
     assert "bubblewrap" in refused.value.hint
 
 
 def test_where_there_is_no_sandbox_at_all_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "freebsd14")
     with pytest.raises(Unavailable, match="no sandbox for freebsd14"):
-        choosing.choose("auto", Answers())
+        choosing.choose("auto", Answers(), os.environ["PATH"])
 
 
 @pytest.mark.usefixtures("has_bubblewrap")
 def test_a_sandbox_that_was_asked_for_by_name_is_the_only_one_tried() -> None:
     answers = Answers(bwrap=(1, "bwrap: no"), landlock=(0, ""))
     with pytest.raises(Unavailable):
-        choosing.choose("bubblewrap", answers)
-    assert choosing.choose("landlock", answers)[0].name == "landlock"
+        choosing.choose("bubblewrap", answers, os.environ["PATH"])
+    assert choosing.choose("landlock", answers, "")[0].name == "landlock"
 
 
 @pytest.mark.usefixtures("has_bubblewrap")
@@ -101,13 +113,13 @@ def test_an_older_bubblewrap_is_used_without_what_it_does_not_know(tmp_path: Pat
             said = b"bwrap: Unknown option --disable-userns" if unknown else b""
             return Captured(code=int(unknown), stdout=b"", stderr=said)
 
-    sandbox = Bubblewrap()
+    sandbox = Bubblewrap(os.environ["PATH"])
     assert sandbox.probe(Older()) is None
     command = Command(argv=("true",), cwd="/", env={"PATH": "/bin:/usr/bin"})
     assert "--disable-userns" not in sandbox.wrap(command, a_fence(tmp_path)).argv
 
 
-@pytest.mark.parametrize("sandbox", [Bubblewrap(), Landlock()])
+@pytest.mark.parametrize("sandbox", [Bubblewrap("/usr/bin"), Landlock()])
 def test_what_cannot_be_started_is_never_started_without_a_wall(
     sandbox: Bubblewrap, tmp_path: Path
 ) -> None:

@@ -63,15 +63,19 @@ def see(agent: Agent, executor: "Executor", project: Project) -> Seen:
 
     from ralph.adapters.agents.homes import SessionHomes
     from ralph.adapters.agents.records import Records
+    from ralph.wiring.programs import search_path
+    from ralph.wiring.walls import ground_of
 
     traits = agent.traits
-    path = which(traits.program)
+    safe = which(traits.program, path=search_path(ground_of(project)))
+    path = safe or which(traits.program)
     files = SessionHomes("", os.environ).files(traits.home) if traits.home is not None else {}
     return Seen(
         name=traits.name,
         program=traits.program,
         path=path,
-        version=_version(path, executor) if path is not None else "",
+        # One that sessions can change is not started, not even for this.
+        version=_version(safe, executor) if safe is not None else "",
         account=agent.account(session_variables(project, agent), files),
         install_hint=traits.install_hint,
         login_hint=traits.login_hint,

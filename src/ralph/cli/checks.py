@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -11,6 +12,7 @@ from ralph.core.errors import RalphError
 
 if TYPE_CHECKING:
     from ralph.ports.agent import Agent
+    from ralph.ports.executor import Captures
     from ralph.ports.store import Stale, Store
     from ralph.wiring.project import Project
 
@@ -66,10 +68,16 @@ def _programs() -> Iterator[Check]:
 def _git() -> Check:
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.executor.processes import Processes
+    from ralph.wiring.programs import outside
+    from ralph.wiring.project import find_project_if_any
+    from ralph.wiring.walls import ground_of
 
     executor = Processes(SystemClock())
+    ours: Captures = executor
+    with suppress(RalphError):
+        ours = outside(ground_of(find_project_if_any()), executor)
     try:
-        answer = executor.capture(["git", "--version"], cwd=os.getcwd())
+        answer = ours.capture(["git", "--version"], cwd=os.getcwd())
     except RalphError as error:
         return Check("failed", f"git cannot be run: {error}", "install git 2.30 or newer")
     finally:
@@ -240,8 +248,8 @@ def _wall(project: "Project") -> Iterator[Check]:
         return
     for words in trial.through:
         # What a weaker wall does not stop is no news: it says so itself.
-        state: Literal["warning", "failed"] = "warning" if wall.gaps else "failed"
-        way_out = "use bubblewrap" if wall.gaps else "do not run agents here; report this"
+        state: Literal["warning", "failed"] = "warning" if wall.stands_in else "failed"
+        way_out = "use bubblewrap" if wall.stands_in else "do not run agents here; report this"
         yield Check(state, f"{wall.name} lets a session do this: {words}", way_out)
     for words in trial.broken:
         yield Check("failed", f"behind {wall.name} a session cannot {words}", "look at that folder")

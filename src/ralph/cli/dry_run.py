@@ -76,13 +76,13 @@ def _sandbox(project: Project, traits: Traits) -> str:
     """The wall that would stand; an error if there is none, as a run would end with it."""
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.executor.processes import Processes
-    from ralph.wiring.walls import a_sandbox
+    from ralph.wiring.walls import a_sandbox, ground_of
 
     if traits.says_sandbox_off or project.loaded.config.sandbox.mode == "off":
         return "off"
     executor = Processes(SystemClock())
     try:
-        return a_sandbox(project.loaded, executor)[0].name
+        return a_sandbox(ground_of(project), executor)[0].name
     finally:
         executor.close()
 

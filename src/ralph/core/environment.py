@@ -83,5 +83,10 @@ def inherited(
     return kept, tuple(sorted(dropped))
 
 
+def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """For what needs none of them."""
+    return {name: value for name, value in environ.items() if not _matches(name.upper(), SECRETS)}
+
+
 def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)

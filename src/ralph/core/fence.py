@@ -125,6 +125,12 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     cache: str
     folders: str
     """Where sessions' folders for their agents are: each sees only its own."""
+    steering: tuple[str, ...] = ()
+    """Settings of agents, anywhere in the checkout."""
+    ours: tuple[str, ...] = ()
+    """What Ralph itself runs on, in the checkout."""
+    git_runs: tuple[tuple[str, Absent], ...] = ()
+    """What git's settings name in the checkout."""
     needed: tuple[str, ...] = ()
     """Without these nothing can be started, wherever they are."""
     doors: tuple[str, ...] = ()
@@ -173,6 +179,7 @@ def build(site: Site, wishes: Wishes) -> Fence:
         *_checkout(site),
         *_repository(site),
         *_state(site),
+        *(_read(path, "Ralph itself runs from there") for path in site.ours),
         Place(
             path=site.cache,
             access=Access.WRITE,
@@ -219,15 +226,18 @@ def _opened(site: Site, rules: Mapping[str, Rule]) -> Iterable[Place]:
 
 def _checkout(site: Site) -> Iterable[Place]:
     yield _write(site.top, "the checkout")
+    if site.home != site.top and is_inside(site.home, site.top):
+        yield _read(site.home, "your home, wherever it is")
     for folder in dict.fromkeys((site.top, site.project)):
         for name in AGENT_SETTINGS:
             yield _steers(_join(folder, name), Absent.FOLDER)
         for name in AGENT_FILES:
             yield _steers(_join(folder, name), Absent.CLEAR)
+    yield from (_steers(path, Absent.SKIP) for path in site.steering)
 
 
 def _steers(path: str, absent: Absent) -> Place:
-    why = "what is planted there runs when you start an agent"
+    why = "what is planted there runs when you start an agent or an editor"
     return Place(path=path, access=Access.READ, why=why, absent=absent)
 
 
@@ -252,6 +262,13 @@ def _repository(site: Site) -> Iterable[Place]:
     yield _read(_join(own, "ralph"), "Ralph's locks", planned=True)
     if own != _join(site.top, ".git"):
         yield _read(_join(site.top, ".git"), runs)
+    for path, absent in site.git_runs:
+        yield _read(path, runs, absent=absent)
+    # Another repository around the project, but not around the checkout, would be taken for it.
+    folder = site.project
+    while folder != site.top and is_inside(folder, site.top):
+        yield _read(_join(folder, ".git"), runs, absent=Absent.FOLDER)
+        folder = folder.rpartition("/")[0]
 
 
 def _state(site: Site) -> Iterable[Place]:

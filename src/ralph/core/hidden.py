@@ -10,40 +10,88 @@ HIDDEN: Final = {
         "~/.config/git/credentials",
         "~/.password-store",
         "~/.local/share/keyrings",
+        "~/.local/share/kwalletd",
+        "~/.config/keepassxc",
+        "~/.config/op",
+        "~/.config/1Password",
+        "~/.config/Bitwarden CLI",
+        "~/.config/sops",
+        "~/.config/age",
         "~/.vault-token",
         "~/.pgpass",
         "~/.my.cnf",
         "~/.config/rclone",
-        "~/.config/op",
+        "~/.pki",
+        "~/Library/Keychains",
     ),
     "logins to clouds and registries": (
         "~/.azure",
         "~/.oci",
         "~/.config/doctl",
         "~/.config/hcloud",
+        "~/.config/linode-cli",
+        "~/.config/stripe",
+        "~/.config/heroku",
+        "~/.config/netlify",
+        "~/.config/.wrangler",
+        "~/.local/share/com.vercel.cli",
+        "~/.fly",
+        "~/.pulumi/credentials.json",
         "~/.terraform.d/credentials.tfrc.json",
+        "~/.terraformrc",
+        "~/.databrickscfg",
+        "~/.snowflake",
+        "~/.s3cfg",
+        "~/.boto",
+        "~/.kaggle",
+        "~/.huggingface",
+        "~/.cache/huggingface/token",
         "~/.pypirc",
         "~/.cargo/credentials",
         "~/.cargo/credentials.toml",
         "~/.gem/credentials",
+        "~/.composer/auth.json",
+        "~/.config/composer/auth.json",
+        "~/.m2/settings.xml",
+        "~/.m2/settings-security.xml",
+        "~/.gradle/gradle.properties",
+        "~/.nuget/NuGet/NuGet.Config",
+        "~/.yarnrc.yml",
+        "~/.config/containers/auth.json",
         "~/.config/hub",
         "~/.config/glab-cli",
     ),
-    "browsers and mail": (
+    "browsers, mail and messages": (
         "~/.mozilla",
         "~/.thunderbird",
         "~/.config/google-chrome",
         "~/.config/chromium",
         "~/.config/BraveSoftware",
         "~/.config/microsoft-edge",
+        "~/.config/Slack",
+        "~/.config/Signal",
+        "~/.config/discord",
+        "~/snap/firefox",
+        "~/snap/chromium",
+        "~/.var/app",
+        "~/Library/Application Support/Google/Chrome",
+        "~/Library/Application Support/Firefox",
+        "~/Library/Cookies",
+        "~/Library/Mail",
+        "~/Library/Messages",
+        "~/Library/Safari",
     ),
     "the screen": ("~/.Xauthority", "~/.ICEauthority"),
     "histories, in which passwords end up": (
         "~/.bash_history",
         "~/.zsh_history",
+        "~/.zsh_sessions",
+        "~/.local/share/fish/fish_history",
         "~/.python_history",
         "~/.psql_history",
         "~/.mysql_history",
+        "~/.sqlite_history",
+        "~/.rediscli_history",
         "~/.node_repl_history",
     ),
     "the system's passwords": (
@@ -53,6 +101,18 @@ HIDDEN: Final = {
         "/etc/gshadow-",
         "/etc/sudoers",
         "/etc/sudoers.d",
+        "/etc/ssl/private",
+        "/etc/ssh/ssh_host_ecdsa_key",
+        "/etc/ssh/ssh_host_ed25519_key",
+        "/etc/ssh/ssh_host_rsa_key",
+        "/etc/krb5.keytab",
+        "/etc/wireguard",
+        "/etc/letsencrypt",
+        "/etc/kubernetes",
+        "/etc/rancher",
+        "/etc/NetworkManager/system-connections",
+        "/var/lib/kubelet",
+        "/var/lib/cloud",
     ),
 }
 """By the reason for which they are hidden."""
@@ -70,13 +130,25 @@ OTHER_AGENTS: Final = (
     "~/.cursor",
     "~/.config/opencode",
     "~/.local/share/opencode",
+    "~/.qwen",
+    "~/.codeium",
+    "~/.config/amp",
+    "~/.local/share/amp",
+    "~/.config/goose",
+    "~/.augment",
 )
 """Agents' own folders in a person's home: logins, histories, and hooks that would run outside."""
 
-AGENT_SETTINGS: Final = (".claude", ".codex", ".factory")
-"""Folders in a project that steer agents: what is planted there runs when a person starts one."""
+STEERING_FOLDERS: Final = (".claude", ".codex", ".factory")
+"""Folders that steer agents, wherever one is started: what is planted there runs then."""
 
-AGENT_FILES: Final = (".mcp.json",)
+STEERING_FILES: Final = (".mcp.json",)
+"""The same, as files."""
+
+AGENT_SETTINGS: Final = (*STEERING_FOLDERS, ".cursor", ".gemini", ".vscode")
+"""At the top of a project: also of editors, which open it there."""
+
+AGENT_FILES: Final = (*STEERING_FILES, ".envrc")
 """The same, as files."""
 
 DESKTOP: Final = (

@@ -52,6 +52,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A line about each agent that could step in, were it installed."""
     warnings: tuple[str, ...] = ()
     """What is odd about the set-up, to be said at the start."""
+    programs: Mapping[str, str] = {}
+    """Where an agent's program is, whatever a session puts on its PATH."""
     target: Target = Everything()
     schedule: Schedule = Schedule.PRIORITY
     gates: tuple[Gate, ...] = ()

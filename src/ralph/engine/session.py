@@ -37,6 +37,7 @@ def hold(
     timeouts = kit.settings.timeouts
     if not agent.traits.prints_while_working:
         timeouts = replace(timeouts, idle_s=0.0)
+    program, *words = launch.argv
     with _stream(f"{base}.jsonl") as stream:
         watch = Watch(kit, agent, claim, stream, brief.terms.model)
         login = _login(kit, agent)
@@ -45,7 +46,7 @@ def hold(
             exit_ = run_enclosed(
                 kit,
                 Command(
-                    argv=launch.argv,
+                    argv=(kit.settings.programs.get(program, program), *words),
                     cwd=brief.checkout,
                     env={**kit.env, **launch.env, **_names(kit, claim, brief), **lead, **variables},
                     stdin=launch.stdin,

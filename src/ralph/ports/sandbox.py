@@ -30,6 +30,11 @@ class Sandbox(Protocol):
         """What it does not stop, in words for people. Known after the probe."""
         ...
 
+    @property
+    def stands_in(self) -> bool:
+        """Is it only there since a better one cannot start?"""
+        ...
+
     def probe(self, executor: Captures) -> Trouble | None:
         """Try to start something behind a wall; None if that works."""
         ...

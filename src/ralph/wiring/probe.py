@@ -29,6 +29,8 @@ def a_probe(project: Project, agent: "Agent", warn: "Callable[[str], object]") -
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.executor.processes import Processes
     from ralph.adapters.executor.signals import Signals
+    from ralph.wiring.programs import outside
+    from ralph.wiring.walls import ground_of
     from ralph.workflows.probe import Probe
 
     clock = SystemClock()
@@ -48,6 +50,7 @@ def a_probe(project: Project, agent: "Agent", warn: "Callable[[str], object]") -
                 interrupted=lambda: signals.interrupted,
                 walls=lambda: _wall_at(checkout, project, executor),
                 warn=warn,
+                git=outside(ground_of(project), executor),
             )
         finally:
             executor.close()
@@ -65,7 +68,7 @@ def _wall_at(folder: str, project: Project, executor: "Processes") -> "Iterator[
         return
     loaded = Loaded(root=folder, config=config, sources={})
     ground = Ground(loaded=loaded, database=os.path.join(folder, ".db"), environ=os.environ)
-    with wall_of(ground, *a_sandbox(loaded, executor)) as wall:
+    with wall_of(ground, *a_sandbox(ground, executor)) as wall:
         yield wall
 
 

@@ -24,10 +24,11 @@ from ralph.engine.kit import Kit
 from ralph.inside.door import SocketDoor
 from ralph.wiring.agents import find_agents, find_verifiers
 from ralph.wiring.callers import a_person, with_news
+from ralph.wiring.programs import outside
 from ralph.wiring.project import Project, open_library, open_store
 from ralph.wiring.screen import screen_of
 from ralph.wiring.settings import find_target, new_run, settings_of
-from ralph.wiring.walls import walls_for
+from ralph.wiring.walls import ground_of, walls_for
 
 DOOR_PATIENCE_S = 2.0
 """How long the loop waits, on behalf of a session, for others who write the same file."""
@@ -42,7 +43,7 @@ def assemble(
     with ExitStack() as stack:
         executor = Processes(clock)
         stack.callback(executor.close)
-        git_dir = InPlace(executor, project.root).git_dir
+        git_dir = InPlace(outside(ground_of(project), executor), project.root).git_dir
         agents, absent = find_agents(project)
         verifiers = find_verifiers(project, agents)
         everyone = (*agents, *verifiers)

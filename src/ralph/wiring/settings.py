@@ -63,11 +63,13 @@ def settings_of(
     from ralph.core.order import Schedule
     from ralph.engine.kit import Settings
     from ralph.ports.executor import Timeouts
-    from ralph.wiring.walls import session_environment
+    from ralph.wiring.programs import agents_programs
+    from ralph.wiring.walls import ground_of, session_environment
 
     config = project.loaded.config
     keys = [key for agent in agents for key in agent.traits.keys]
     env, dropped = session_environment(project.loaded, os.environ, keys)
+    programs, within_reach = agents_programs(ground_of(project), agents)
     by_path = config.execution.schedule == "critical-path"
     return Settings(
         run_id=run_id,
@@ -76,7 +78,8 @@ def settings_of(
         runs_dir=project.runs_dir,
         env=env,
         dropped=dropped,
-        absent=absent,
+        absent=(*absent, *within_reach),
+        programs=programs,
         target=target,
         schedule=Schedule.CRITICAL_PATH if by_path else Schedule.PRIORITY,
         gates=honest_gates(project),

@@ -3,9 +3,11 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from hashlib import sha256
 
 import msgspec
+from msgspec.structs import replace
 
 from ralph.adapters.agents.homes import SessionHomes
 from ralph.adapters.executor.clock import SystemClock
@@ -13,14 +15,17 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.sandbox.bubblewrap import Bubblewrap
 from ralph.adapters.sandbox.choosing import choose
 from ralph.adapters.sandbox.describing import Described, describe
-from ralph.adapters.sandbox.needed import needed
+from ralph.adapters.sandbox.needed import needed, ours
+from ralph.adapters.sandbox.searching import Outside, out_of_reach
+from ralph.adapters.sandbox.traps import steering
 from ralph.adapters.sandbox.wall import CheckoutWall, Inside, NoWall
 from ralph.adapters.workspace.layout import layout, top_of
+from ralph.adapters.workspace.named import Named, named_by_git
 from ralph.config.load import Loaded
 from ralph.core.doors import Rule, all_rules, check_rules
 from ralph.core.environment import inherited
 from ralph.core.errors import BadConfig, Missing, RalphError, Unavailable
-from ralph.core.fence import Access, Fence, Network, Place, Site, Wishes, build
+from ralph.core.fence import Absent, Access, Fence, Network, Place, Site, Wishes, build, is_inside
 from ralph.ports.agent import Agent, Traits
 from ralph.ports.executor import Captures
 from ralph.ports.sandbox import Sandbox, Wall
@@ -81,22 +86,26 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         if top is None:
             raise Missing(f"{folder} is not in a git repository", hint="git init")
         repository = layout(top)
-        fence = build(
-            Site(
-                home=home,
-                top=top,
-                project=self._project(top),
-                git_dir=repository.git_dir,
-                common_dir=repository.common_dir,
-                database=os.path.abspath(self.database),
-                cache=_cache(root, home, self.environ),
-                folders=self.state,
-                needed=needed(self.environ, home),
-                doors=self.doors,
-                variables=self.environ,
-            ),
-            wishes(self.loaded),
+        site = Site(
+            home=home,
+            top=top,
+            project=self._project(top),
+            git_dir=repository.git_dir,
+            common_dir=repository.common_dir,
+            database=os.path.abspath(self.database),
+            cache=_cache(root, home, self.environ),
+            folders=self.state,
+            needed=needed(self.environ, home),
+            ours=ours(top),
+            steering=steering(top),
+            doors=self.doors,
+            variables=self.environ,
         )
+        wanted = wishes(self.loaded)
+        # Git itself is asked, so it must not be one that a session has put there.
+        path = out_of_reach(self.path, build(site, wanted))
+        named = _git_runs(top, (top, repository.git_dir, repository.common_dir), path)
+        fence = build(replace(site, git_runs=named), wanted)
         return fence.with_places(*self._lent(top))
 
     def _lent(self, top: str) -> Iterator[Place]:
@@ -110,10 +119,33 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         runs = os.path.join(self.loaded.root, ".ralph", "runs")
         yield Place(path=runs, access=Access.READ, why="what sessions are told")
 
+    @property
+    def search(self) -> str:
+        """Where Ralph looks for programs of its own."""
+        return out_of_reach(self.path, self.fence(self.loaded.root))
+
+    @property
+    def path(self) -> str:
+        """The person's own."""
+        return self.environ.get("PATH", os.defpath)
+
     def _project(self, top: str) -> str:
         """The project's folder: in any checkout it is as far from the top as at home."""
         root = self.loaded.root
         return os.path.normpath(os.path.join(top, os.path.relpath(root, top_of(root) or root)))
+
+
+@lru_cache
+def _git_runs(top: str, roots: tuple[str, ...], path: str) -> tuple[tuple[str, Absent], ...]:
+    """Asked once: a run's configuration is frozen when it starts."""
+    named = named_by_git(Outside(Processes(SystemClock()), path), top, roots)
+    return tuple((one.path, _if_absent(one)) for one in named)
+
+
+def _if_absent(one: Named) -> Absent:
+    if not one.counts_when_made:
+        return Absent.SKIP
+    return Absent.FOLDER if one.is_folder else Absent.CLEAR
 
 
 def _cache(root: str, home: str, environ: Mapping[str, str]) -> str:
@@ -130,7 +162,7 @@ def described(ground: Ground) -> Described:
     gaps: tuple[str, ...] = ()
     settings = ground.loaded.config.sandbox
     try:
-        sandbox, note = choose(settings.use, executor)
+        sandbox, note = choose(settings.use, executor, ground.search)
     except Unavailable as error:
         note = f"{error}: {error.hint}"
     else:
@@ -145,10 +177,11 @@ def described(ground: Ground) -> Described:
     )
 
 
-def a_sandbox(loaded: Loaded, executor: Captures) -> tuple[Sandbox, str]:
+def a_sandbox(ground: Ground, executor: Captures) -> tuple[Sandbox, str]:
     """What keeps the fence here, and why it is not a better one; an error if nothing can."""
-    _check_owner(loaded.root)
-    return choose(loaded.config.sandbox.use, executor)
+    _check_owner(ground.loaded.root)
+    _check_top(ground.fence(ground.loaded.root))
+    return choose(ground.loaded.config.sandbox.use, executor, ground.search)
 
 
 @contextmanager
@@ -158,6 +191,11 @@ def wall_of(ground: Ground, sandbox: Sandbox, weaker: str) -> Iterator[CheckoutW
         if weaker:
             wall.warnings.insert(0, weaker)
         wall.warnings += [f"{wall.name} does not stop this: {gap}" for gap in wall.gaps]
+        wall.warnings += [
+            f"Ralph runs from {path}, in the checkout, so sessions cannot change that;"
+            " install Ralph elsewhere if they should"
+            for path in ours(wall.fence.top)
+        ]
         yield wall
 
 
@@ -169,6 +207,24 @@ def _check_owner(top: str) -> None:
             f"{top} belongs to another user, so sessions of root could not write there",
             hint=f"run Ralph as its owner: setpriv --reuid={owner} --clear-groups ralph …",
         )
+
+
+def _check_top(fence: Fence) -> None:
+    """A checkout can be written, so it cannot be what must not be."""
+    top = os.path.realpath(fence.top)
+    if top == os.path.realpath(fence.home):
+        trouble = f"{fence.top} is your home, and what is planted there runs when you log in"
+    elif any(
+        place.access is Access.HIDE and is_inside(top, os.path.realpath(place.path))
+        for place in fence.places
+        if place.path
+    ):
+        trouble = f"{fence.top} lies where sessions must not look"
+    else:
+        return
+    raise Unavailable(
+        f"sessions need a sandbox, and {trouble}", hint="work in a checkout elsewhere"
+    )
 
 
 class Enclosure(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,7 +245,7 @@ def an_enclosure(ground: Ground, traits: Traits | None) -> Iterator[Enclosure]:
     with ExitStack() as stack:
         stack.callback(executor.close)
         stack.callback(homes.shut)
-        wall = stack.enter_context(wall_of(ground, *a_sandbox(ground.loaded, executor)))
+        wall = stack.enter_context(wall_of(ground, *a_sandbox(ground, executor)))
         keys = traits.keys if traits is not None else ()
         env, _ = session_environment(ground.loaded, ground.environ, keys)
         if traits is not None and traits.home is not None:
@@ -226,7 +282,7 @@ def walls_for(
     mode = project.loaded.config.sandbox.mode
     if mode == "off" or all(agent.traits.says_sandbox_off for agent in agents):
         return lambda *_: (NoWall(), executor)
-    sandbox, weaker = a_sandbox(project.loaded, executor)
+    sandbox, weaker = a_sandbox(ground_of(project), executor)
 
     def build(stack: ExitStack, door: str) -> tuple[Wall, Captures]:
         wall = stack.enter_context(wall_of(ground_of(project, door), sandbox, weaker))

@@ -19,7 +19,7 @@ from ralph.core.safe_text import one_line
 from ralph.core.sigils import read_sigils
 from ralph.ports.agent import Agent, Brief, Terms, Traits, with_rules
 from ralph.ports.clock import Clock
-from ralph.ports.executor import Command, Executor, Timeouts
+from ralph.ports.executor import Captures, Command, Executor, Timeouts
 from ralph.ports.homes import Homes
 from ralph.ports.sandbox import Wall
 
@@ -69,6 +69,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """What a probe works with."""
 
     executor: Executor
+    git: Captures
     clock: Clock
     homes: Homes
     env: Mapping[str, str]
@@ -176,5 +177,5 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
             return ""
 
     def _git(self, *words: str) -> str:
-        done = self.executor.capture(["git", *words], cwd=self.folder)
+        done = self.git.capture(["git", *words], cwd=self.folder)
         return done.stdout.decode(errors="replace").strip()

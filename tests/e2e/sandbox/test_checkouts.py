@@ -1,6 +1,8 @@
 """Runs behind the wall in checkouts of every kind."""
 
 import os
+import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -85,7 +87,7 @@ def test_a_private_checkout_keeps_the_source_out_of_reach(
     ground = Ground(
         loaded=load(str(plain.path), {}, {}), database=str(state / "db"), environ=os.environ
     )
-    with wall_of(ground, *a_sandbox(ground.loaded, executor)) as wall:
+    with wall_of(ground, *a_sandbox(ground, executor)) as wall:
         git = our_git(executor, wall, str(state))
         checkout = PrivateCheckout(
             git,
@@ -118,3 +120,27 @@ def test_a_private_checkout_keeps_the_source_out_of_reach(
         assert plain.git("rev-parse", "refs/ralph/t-1/1") == commit
         checkout.close()
     assert plain.git("show", "--format=%s", "--no-patch", commit) == "by the agent"
+
+
+def test_what_runs_in_our_git_finds_no_secrets_and_nobody_to_talk_to(
+    plain: Project, executor: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent may have planted it; without a wall around it, it would have everything."""
+    monkeypatch.setenv("MY_API_KEY", "a-secret")
+    monkeypatch.setenv("AWS_PROFILE", "a-secret")
+    name = f"ralph-test-{os.getpid()}"
+    knock = f"import socket; socket.socket(socket.AF_UNIX).connect('\\0' + {name!r})"
+    ground = Ground(
+        loaded=load(str(plain.path), {}, {}), database=str(plain.path / "db"), environ=os.environ
+    )
+    with (
+        socket.socket(socket.AF_UNIX) as server,
+        wall_of(ground, *a_sandbox(ground, executor)) as wall,
+    ):
+        server.bind(f"\0{name}")
+        server.listen()
+        git = our_git(executor, wall, str(plain.path / ".ralph"))
+        assert b"a-secret" not in git.capture(["env"], cwd=str(plain.path)).stdout
+        got = git.capture(["python3", "-c", knock], cwd=str(plain.path))
+        assert b"ConnectionRefusedError" in got.stderr
+        subprocess.run(["python3", "-c", knock], check=True)

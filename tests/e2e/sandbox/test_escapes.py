@@ -81,6 +81,25 @@ BREACHES: dict[str, Seen] = {
     "project_agent_settings": _there("{w.project}/.claude/settings.json"),
     "project_agent_servers": _there("{w.project}/.mcp.json"),
     "persons_agent_settings": _there("{w.home}/.claude/settings.json"),
+    "project_editor_settings": _there("{w.project}/.vscode/tasks.json"),
+    "project_other_agent_settings": _there("{w.project}/.gemini/mcp.json"),
+    "project_shell_settings": _there("{w.project}/.envrc"),
+    "nested_agent_settings": _there("{w.project}/a/b/.claude/settings.json"),
+    "nested_agent_settings_that_were_there": _holds(
+        "{w.project}/part/.claude/settings.json", "hooks"
+    ),
+    "nested_agent_servers": _there("{w.project}/a/c/.mcp.json"),
+    "hook_in_the_checkout": _there("{w.project}/.githooks/post-checkout"),
+    "git_settings_in_the_checkout": _there("{w.project}/.gitextra"),
+    "filter_in_the_checkout": _holds("{w.project}/tools/clean.sh", "planted"),
+    "nested_repository": _there("{w.project}/nested/.git"),
+    "nested_repository_with_a_hook": _there("{w.project}/hooked/.git"),
+    "folder_that_is_a_repository": _there("{w.project}/innocent-folder/HEAD"),
+    "folder_with_settings_elsewhere": _there("{w.project}/led-away/HEAD"),
+    "repository_that_was_there": _there("{w.project}/vendored/.git"),
+    "key_ring": _says(SECRET),
+    "socket_to_the_host": _says("belongs to no network"),
+    "request_ring": _says("made a ring"),
     "trace": _says("traced"),
     "their_environment": _says(SECRET),
     "their_memory": _says("opened"),
@@ -113,6 +132,7 @@ BREACHES: dict[str, Seen] = {
             "socket_in_run",
             "socket_of_docker",
             "socket_without_file",
+            "socket_by_a_short_name",
         )
     },
     "kill": lambda w, _: w.outside.poll() is not None,
@@ -135,7 +155,10 @@ ONLY_ROOT = frozenset(
      "device_node", "system_passwords", "enter_namespaces"}
 )  # fmt: skip
 """What nobody else could do anyway."""
-HARMLESS = frozenset({"inherited_files", "unmount", "remount", "mount", "by_proc_one_root"})
+HARMLESS = frozenset(
+    {"inherited_files", "unmount", "remount", "mount", "by_proc_one_root", "socket_to_the_host",
+     "request_ring"}
+)  # fmt: skip
 """Not shown without a wall: there is nothing to get through, or the test's own machine would be
 changed."""
 

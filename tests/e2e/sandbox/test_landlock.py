@@ -14,11 +14,13 @@ GAPS = frozenset(
         "git_config", "git_config_by_git", "git_config_by_rename", "git_hook", "git_attributes",
         "git_submodule_config", "git_folder_renamed", "settings", "settings_by_rename", "unmount",
         "gates", "templates", "templates_by_rename", "database", "database_journal", "logs",
-        "state_renamed", "project_agent_settings",
+        "state_renamed", "project_agent_settings", "project_editor_settings",
+        "project_other_agent_settings", "nested_agent_settings_that_were_there",
+        "hook_in_the_checkout", "filter_in_the_checkout",
         # No file is opened for these.
         "permissions", "times", "device_node",
         "socket_in_home", "socket_in_checkout", "socket_in_tmp", "socket_in_run",
-        "socket_of_docker",
+        "socket_of_docker", "socket_by_a_short_name",
         # The machine's processes are one's own.
         "see_processes", "their_environment", "inherited_files", "control_groups",
     }

@@ -1,6 +1,7 @@
 """What can be reached from inside: everything, nothing, or what is listed."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,10 @@ try:
     print("connected")
 except OSError as error:
     print("failed", error)
+"""
+DATAGRAM = """
+import socket, sys
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"hello", ("127.0.0.1", int(sys.argv[1])))
 """
 LOCAL = """
 import socket, threading
@@ -60,6 +65,11 @@ def test_with_the_network_off_nothing_is_reached(user: str, use: str) -> None:
             "failed"
         )
         assert world.services.heard == set()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+            server.bind(("127.0.0.1", 0))
+            world.fenced(PYTHON, "-c", DATAGRAM, str(server.getsockname()[1]))
+            with pytest.raises(BlockingIOError):
+                server.recv(10, socket.MSG_DONTWAIT)
 
 
 @pytest.mark.parametrize("network", ["off", "proxy"])
@@ -86,6 +96,57 @@ def test_the_proxy_lets_listed_addresses_through_and_no_others(user: str, use: s
         direct = world.fenced(PYTHON, "-c", DIRECT, "127.0.0.1", str(listed))
         assert direct.stdout.startswith("failed"), direct.stdout
         assert len(world.services.heard) == 1
+
+
+ASK = """
+import os, socket, sys
+place = os.environ["http_proxy"].removeprefix("http://").split(":")
+with socket.create_connection((place[0], int(place[1]))) as way:
+    way.sendall(sys.argv[1].encode().decode("unicode_escape").encode("latin-1"))
+    print(way.recv(1000).decode("latin-1"))
+"""
+
+
+def _listed(world: World, listed: str) -> None:
+    settings = world.project / ".ralph.toml"
+    settings.write_text(settings.read_text().replace("domains = []", f'domains = ["{listed}"]'))
+
+
+def test_the_proxy_asks_for_the_listed_domain_and_no_other() -> None:
+    """Behind one address there may be many: the header says which, so it is ours to say."""
+    with a_world("user", network="proxy") as world:
+        here = f"127.0.0.1:{_port(world)}"
+        _listed(world, here)
+        ask = f"GET http://{here}/ HTTP/1.1\\r\\nhOsT: other.example\\r\\nX: y\\r\\n\\r\\n"
+        assert "hello" in world.fenced(PYTHON, "-c", ASK, ask).stdout
+        (heard,) = world.services.heard
+        assert f"Host: {here}\r\n" in heard
+        assert "other.example" not in heard
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "GET http://{here}/ HTTP/1.1\\nHost: other\\r\\n\\r\\n",
+        "GET http://{here}/ HTTP/1.1\\r\\nX: y\\nHost: other\\r\\n\\r\\n",
+        "GET http://{here}@other.example/ HTTP/1.1\\r\\n\\r\\n",
+        "GET http://other.example#{here}/ HTTP/1.1\\r\\n\\r\\n",
+        "GET https://{here}/ HTTP/1.1\\r\\n\\r\\n",
+        "CONNECT 127.1:{port} HTTP/1.1\\r\\n\\r\\n",
+        "CONNECT localhost:{port} HTTP/1.1\\r\\n\\r\\n",
+        "CONNECT [::ffff:127.0.0.1]:{port} HTTP/1.1\\r\\n\\r\\n",
+        "CONNECT 127.0.0.1 HTTP/1.1\\r\\n\\r\\n",
+        "CONNECT 127.0.0.1:{other} HTTP/1.1\\r\\n\\r\\n",
+    ],
+)
+def test_tricks_do_not_lead_through_the_proxy(ask: str) -> None:
+    with a_world("user", network="proxy") as world:
+        port, other = _port(world), _port(world)
+        here = f"127.0.0.1:{port}"
+        _listed(world, here)
+        said = world.fenced(PYTHON, "-c", ASK, ask.format(here=here, port=port, other=other)).stdout
+        assert said.startswith("HTTP/1.1 403"), said
+        assert world.services.heard == set()
 
 
 def test_the_proxy_keeps_the_exit_code_and_leaves_nothing_behind() -> None:

@@ -24,6 +24,11 @@ def _worktree(world: World) -> Path:
     return where
 
 
+IDENTITY = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "A Person"), ("EMAIL", "person@example.com"))
+}
 PLANTS = (
     "echo /x > {admin}/commondir",
     "rm {admin}/commondir",
@@ -89,6 +94,7 @@ def test_a_project_in_a_part_of_a_repository_cannot_be_swapped(user: str) -> Non
         world.give()
         world.do(RALPH, "init", cwd=part)
         script = (
+            "git init -q; git init -q ..; "
             "cd ../..; mv apps away; mv apps/web apps/away; echo x > apps/web/.ralph.toml;"
             " mkdir -p apps/web/.claude/x .claude/x; touch top.txt apps/beside.txt apps/web/own.txt"
         )
@@ -96,6 +102,8 @@ def test_a_project_in_a_part_of_a_repository_cannot_be_swapped(user: str) -> Non
         assert "x" not in (part / ".ralph.toml").read_text().splitlines()
         assert not (world.project / "away").exists()
         assert not (world.project / "apps/away").exists()
+        assert not (part / ".git/HEAD").exists(), "it would be taken for the project's own"
+        assert not (part.parent / ".git/HEAD").exists()
         assert not (part / ".claude/x").exists()
         assert not (world.project / ".claude/x").exists()
         written = ("top.txt", "apps/beside.txt", "apps/web/own.txt")
@@ -142,7 +150,10 @@ def test_a_protected_file_that_was_replaced_from_outside_is_said() -> None:
 
 def test_what_a_killed_one_left_is_taken_away_by_the_next() -> None:
     with a_world("user") as world:
-        script = "echo x > .mcp.json; echo . > .git/commondir; touch there; sleep 100"
+        script = (
+            "echo x > .mcp.json; echo . > .git/commondir; mkdir -p a/.claude; touch there;"
+            " sleep 100"
+        )
         argv = world.as_user([RALPH, "sandbox", "run", "--", "sh", "-c", script])
         process = subprocess.Popen(argv, cwd=world.project, env=world.env)
         wait_for((world.project / "there").exists, "it planted")
@@ -153,8 +164,40 @@ def test_what_a_killed_one_left_is_taken_away_by_the_next() -> None:
         assert done.stdout == "first\n"
         assert not (world.project / ".git/commondir").exists()
         assert not (world.project / ".mcp.json").exists()
-        assert done.stderr.count("appeared, where nothing may be put") == 2
+        assert not (world.project / "a/.claude").exists()
+        assert done.stderr.count("appeared, where nothing may be put") == 3
         assert not (world.project / ".claude").exists(), "a folder that held a place is left"
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_a_submodule_cannot_be_made_a_trap(user: str) -> None:
+    """Git looks into it whenever somebody asks for the status of the whole."""
+    with a_world(user) as world:
+        source, caught = world.base / "source", world.base / "caught"
+        world.do("git", "init", "-q", str(source), cwd=world.base)
+        world.do("git", "commit", "-q", "--allow-empty", "-m", "x", cwd=source, **IDENTITY)
+        add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(source))
+        world.git(world.project, *add, "sub")
+        world.git(world.project, "commit", "-q", "-m", "sub")
+        trap = world.write(world.project / "trap.sh", f"#!/bin/sh\ntouch {caught}\n")
+        trap.chmod(0o755)
+        world.give()
+        script = (
+            "rm sub/.git; git init -q sub; git -C sub config core.fsmonitor $PWD/trap.sh;"
+            " git -C sub commit -q --allow-empty -m x; git add sub; git commit -q -m moved"
+        )
+        said = world.do(
+            *(RALPH, "sandbox", "run", "--", "sh", "-c", script),
+            cwd=world.project,
+            check=False,
+            **IDENTITY,
+        ).stderr
+        assert f"git would run something in {world.project}/sub/.git" in said
+        world.do("git", "status", cwd=world.project)
+        assert not caught.exists()
+        world.do("sh", "-c", script, cwd=world.project, check=False, **IDENTITY)
+        world.do("git", "status", cwd=world.project)
+        assert caught.exists(), "without a wall it is one"
 
 
 def test_root_does_not_work_in_somebody_elses_checkout() -> None:

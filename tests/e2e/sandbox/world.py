@@ -2,6 +2,7 @@
 run a command there, behind a wall or not, as root or as anybody."""
 
 import contextlib
+import ctypes
 import json
 import os
 import pwd
@@ -52,6 +53,14 @@ read = ["~/.deploy"]
 bins = ["deploy-tool"]
 env = ["DEPLOY_*"]
 """
+
+
+SETTINGS_OF_GIT = {
+    "core.hooksPath": ".githooks",
+    "include.path": "../.gitextra",
+    "filter.tidy.clean": "sh tools/clean.sh %f",
+}
+"""Of a person: they lead into the checkout."""
 
 
 class Services:
@@ -131,6 +140,8 @@ class World:
         (self.bin / "kubectl").symlink_to(self.opt / "kubectl-1.30")
         for folder in (self.parent, self.project):
             self.write(folder / "README.md", "a project\n")
+        for path in (".githooks/pre-push", "tools/clean.sh", "part/.claude/settings.json"):
+            self.write(self.project / path, "# mine\n")
         wanted = {"use": "auto", "network": "on", "domains": "[]", **settings}
         self.write(self.project / ".ralph.toml", SETTINGS.format(**wanted))
         self.give()
@@ -138,6 +149,11 @@ class World:
             self.git(folder, "init", "-q", "-b", "main")
             self.git(folder, "config", "user.name", "A Person")
             self.git(folder, "config", "user.email", "person@example.com")
+        for key, value in SETTINGS_OF_GIT.items():
+            self.git(self.project, "config", key, value)
+        self.write(self.project / ".gitignore", "vendored/\n")
+        self.git(self.project, "init", "-q", "vendored")
+        self.give()
         self.ralph("init")
         self.git(self.project, "add", "-A")
         self.git(self.project, "commit", "-q", "-m", "first")
@@ -149,9 +165,25 @@ class World:
         if os.geteuid() == 0:
             self.services.listen(f"/run/{self.tag}.sock")
         self.services.listen(b"\0" + self.tag.encode())
+        self._listen_by_a_short_name()
+        self._keep_a_key()
         self.give()
         self.config = self.write(self.base / "world.json", json.dumps(self._told()))
         self.config.chmod(0o644)
+
+    def _listen_by_a_short_name(self) -> None:
+        here = os.getcwd()
+        os.chdir(self.home)
+        try:
+            self.services.listen("short.sock")
+        finally:
+            os.chdir(here)
+
+    def _keep_a_key(self) -> None:
+        """In the key ring that everything which is started from here inherits."""
+        call = {"x86_64": 248, "aarch64": 217}[os.uname().machine]
+        words = (b"user", self.tag.encode(), SECRET.encode(), len(SECRET), -3)
+        assert ctypes.CDLL(None).syscall(call, *words) > 0
 
     def _told(self) -> dict[str, object]:
         return {

@@ -10,13 +10,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from ralph.adapters.sandbox.calls import written
+from ralph.adapters.sandbox.launcher import version
 from ralph.adapters.sandbox.launching import (
+    CALLS_FD,
     FORWARD_PORT,
-    PATIENT,
     filtering,
     forwarding,
     launcher,
     part_of,
+    shell,
     to_proxy,
     unstartable,
     whole_path,
@@ -44,6 +47,12 @@ NO_NESTING: Final = "--disable-userns"
 """Since 0.8. Without it a session gets capabilities in a namespace of its own making; the mounts
 are locked there, so it is a second line of defence."""
 
+KNOWS_SOCKETS: Final = 6
+NAMELESS: Final = (
+    "sockets that have no file can be reached, since this kernel is older than 6.12;"
+    ' [sandbox] network = "off" or "proxy" closes them'
+)
+
 PRIVATE: Final = ("/tmp", "/var/tmp")
 EMPTY: Final = ("/run", "/var/run")
 """Sockets of the system and of desktops."""
@@ -55,24 +64,28 @@ class Bubblewrap:
     """A `Sandbox`."""
 
     name = "bubblewrap"
+    stands_in = False
 
-    def __init__(self, *, plain: bool = False) -> None:
+    def __init__(self, path: str, *, plain: bool = False) -> None:
+        self._path = path
+        self._program = which(PROGRAM, path=path) or ""
+        """Found once: a session may put another one on its own PATH."""
         self._plain = plain
-        """For short commands of our own: without Landlock inside, which closes sockets that are not
-        in the file system, and without the time for last words."""
+        """For short commands of our own: without a network, and so without Landlock inside, which
+        closes what is not in the file system; and without the time for last words."""
         self._wall: tuple[str, ...] = (*WALL, NO_NESTING)
         self.gaps: Sequence[str] = ()
 
     def for_ourselves(self) -> "Bubblewrap":
         """The same for short commands of our own, once it was probed."""
-        plain = Bubblewrap(plain=True)
+        plain = Bubblewrap(self._path, plain=True)
         plain._wall = self._wall
         return plain
 
     @property
     def is_installed(self) -> bool:
         """Can its program be found?"""
-        return which(PROGRAM) is not None
+        return bool(self._program)
 
     def probe(self, executor: Captures) -> Trouble | None:
         """Build the bare wall around `true`."""
@@ -82,14 +95,13 @@ class Bubblewrap:
         if "nknown option" in said:
             self._wall = WALL
             said = self._try(executor)
-        return (
-            Trouble(reason=f"bubblewrap cannot start: {said}", way_out=_way_out(said))
-            if said
-            else None
-        )
+        if said:
+            return Trouble(reason=f"bubblewrap cannot start: {said}", way_out=_way_out(said))
+        self.gaps = () if version() >= KNOWS_SOCKETS else (NAMELESS,)
+        return None
 
     def _try(self, executor: Captures) -> str:
-        argv = (PROGRAM, *self._wall, "--", "/bin/sh", "-c", "exit 0")
+        argv = (self._program, *self._wall, "--", "/bin/sh", "-c", "exit 0")
         got = executor.capture(argv, cwd="/", timeout_s=20.0)
         if got.code == 0:
             return ""
@@ -103,12 +115,16 @@ class Bubblewrap:
         if not program:
             return unstartable(command)
         ground = survey(fence, env.get("PATH", os.defpath))
+        calls = written(os.path.dirname(fence.temp)) if fence.temp else ""
+        # Our own git talks to nobody; without a network it has no sockets without a file either.
+        is_alone = self._plain or fence.network is not Network.ON
         argv = (
-            *(() if self._plain else PATIENT),
+            *shell(patient=not self._plain, calls=calls),
             *filtering(fence, command.env, fence.proxy),
-            PROGRAM,
+            self._program,
             *self._wall,
-            *(("--unshare-net",) if fence.network is not Network.ON else ()),
+            *(("--unshare-net",) if is_alone else ()),
+            *(("--seccomp", str(CALLS_FD)) if calls else ()),
             *_mounts(fence, ground, program),
             *("--chdir", command.cwd, "--"),
             *forwarding(fence),

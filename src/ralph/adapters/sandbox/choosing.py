@@ -11,25 +11,25 @@ from ralph.core.errors import Unavailable
 from ralph.ports.executor import Captures
 from ralph.ports.sandbox import Sandbox, Trouble
 
-BY_NAME: Final[dict[str, Callable[[], Sandbox]]] = {
+BY_NAME: Final[dict[str, Callable[[str], Sandbox]]] = {
     Bubblewrap.name: Bubblewrap,
-    Landlock.name: Landlock,
-    Seatbelt.name: Seatbelt,
+    Landlock.name: lambda _: Landlock(),
+    Seatbelt.name: lambda _: Seatbelt(),
 }
 OTHERWISE: Final = "or, knowingly, run with --no-sandbox"
 
 
-def choose(use: str, executor: Captures) -> tuple[Sandbox, str]:
-    """A sandbox that starts, and why it is not a better one."""
+def choose(use: str, executor: Captures, path: str) -> tuple[Sandbox, str]:
+    """A sandbox that starts, and why it is not a better one. `path` is where to look for it."""
     if use in BY_NAME:
-        return _tried(BY_NAME[use](), executor), ""
+        return _tried(BY_NAME[use](path), executor), ""
     if sys.platform == "darwin":
         return _tried(Seatbelt(), executor), ""
     if sys.platform != "linux":
         raise Unavailable(
             f"there is no sandbox for {sys.platform}", hint="run with --no-sandbox, knowingly"
         )
-    best = Bubblewrap()
+    best = Bubblewrap(path)
     trouble = best.probe(executor)
     if trouble is None:
         return best, ""

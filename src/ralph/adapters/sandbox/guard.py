@@ -11,7 +11,10 @@ import os
 import time
 from typing import Final
 
+import msgspec
+
 from ralph.adapters.sandbox.terrain import frozen, missing
+from ralph.adapters.sandbox.traps import Traps, is_repository, look
 from ralph.core.errors import CannotWrite
 from ralph.core.fence import Absent, Fence
 
@@ -21,6 +24,28 @@ ASIDE: Final = "planted"
 WATCHED: Final = "watched-"
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """What was not there before a command, and what was; as it is written down."""
+
+    absent: tuple[str, ...] = ()
+    top: str = ""
+    known: tuple[str, ...] = ()
+    """Places that have a fence of their own."""
+    traps: Traps = {}
+
+    def take_away(self, state: str) -> list[str]:
+        """Take away what was planted; say so."""
+        said = [said for path in self.absent if (said := _take_away(path, state))]
+        if not self.top:
+            return said
+        for path, runs in look(self.top, frozenset(self.known)).items():
+            if path not in self.traps and not is_repository(path):
+                said.append(_take_away(path, state))
+            elif not {*runs} <= {*self.traps.get(path, ())}:
+                said.append(_disarm(path, state))
+        return said
+
+
 class Watch:
     """What protected places were like before a command. Whoever is killed before they have looked
     leaves a list of what was not there: the next one looks in their place."""
@@ -28,7 +53,7 @@ class Watch:
     def __init__(self, state: str) -> None:
         self._state = state
         self._list = os.path.join(state, f"{WATCHED}{os.urandom(4).hex()}.json")
-        self._absent: list[str] = []
+        self._kept = Kept()
         self._before: dict[str, Seen | None] = {}
         try:
             os.makedirs(state, exist_ok=True)
@@ -39,20 +64,26 @@ class Watch:
 
     def begin(self, fence: Fence) -> None:
         """Take note."""
-        self._absent = missing(fence, Absent.CLEAR)
+        known = {place.path for place in fence.places if place.path != fence.top}
+        self._kept = Kept(
+            absent=tuple(missing(fence, Absent.CLEAR)),
+            top=fence.top,
+            known=tuple(known),
+            traps=look(fence.top, known),
+        )
         self._before = {path: _see(path) for path in frozen(fence)}
-        self._write(self._absent)
+        self._write()
 
     def end(self) -> list[str]:
         """Take away what was planted; say what has changed."""
-        said = _take_away(self._absent, self._state)
+        said = self._kept.take_away(self._state)
         said += [
             f"{path} was changed meanwhile, by you or from inside: look at it"
             for path, before in self._before.items()
             if _see(path) != before
         ]
-        self._absent, self._before = [], {}
-        self._write([])
+        self._kept, self._before = Kept(), {}
+        self._write()
         return said
 
     def close(self) -> None:
@@ -61,10 +92,10 @@ class Watch:
             os.unlink(self._list)
         os.close(self._handle)
 
-    def _write(self, paths: list[str]) -> None:
+    def _write(self) -> None:
         with contextlib.suppress(OSError):
             os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, json.dumps(paths).encode(), 0)
+            os.pwrite(self._handle, json.dumps(msgspec.to_builtins(self._kept)).encode(), 0)
 
 
 def look_after_the_dead(state: str) -> list[str]:
@@ -84,8 +115,10 @@ def _look_once(path: str, state: str) -> list[str]:
         return []
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        paths = json.loads(os.read(handle, 1 << 20) or b"[]")
-        said = _take_away(paths, state)
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            # Not by msgspec: names of files need not be text.
+            kept = msgspec.convert(json.loads(file.read() or b"{}"), Kept)
+        said = kept.take_away(state)
         os.unlink(path)
         return said
     except (OSError, ValueError):
@@ -94,21 +127,37 @@ def _look_once(path: str, state: str) -> list[str]:
         os.close(handle)
 
 
-def _take_away(paths: list[str], state: str) -> list[str]:
-    said = []
-    for path in paths:
-        if not os.path.lexists(path):
-            continue
-        aside = os.path.join(state, ASIDE)
-        kept = os.path.join(aside, f"{time.time_ns()}-{os.path.basename(path)}")
-        try:
-            os.makedirs(aside, mode=0o700, exist_ok=True)
-            os.rename(path, kept)
-        except OSError as error:
-            said.append(f"{path} appeared, and cannot be taken away: {error.strerror}")
-        else:
-            said.append(f"{path} appeared, where nothing may be put: it is {kept} now")
-    return said
+def _take_away(path: str, state: str) -> str:
+    """Move it aside; nothing to say if there is nothing."""
+    if not os.path.lexists(path):
+        return ""
+    kept = _aside(path, state)
+    if kept:
+        return f"{path} appeared, where nothing may be put: it is {kept} now"
+    return f"{path} appeared, and cannot be taken away: remove it"
+
+
+def _disarm(repository: str, state: str) -> str:
+    """Without its HEAD a folder is no repository. A `.git` goes as a whole: git stumbles over what
+    is left of one."""
+    is_all = os.path.basename(repository) == ".git"
+    part = repository if is_all else os.path.join(repository, "HEAD")
+    kept = _aside(part, state)
+    what = f"git would run something in {repository}, which was not so before"
+    if kept:
+        return f"{what}: {'it' if is_all else part} is {kept} now"
+    return f"{what}, and {part} cannot be taken away: remove it"
+
+
+def _aside(path: str, state: str) -> str:
+    aside = os.path.join(state, ASIDE)
+    kept = os.path.join(aside, f"{time.time_ns()}-{os.path.basename(path)}")
+    try:
+        os.makedirs(aside, mode=0o700, exist_ok=True)
+        os.rename(path, kept)
+    except OSError:
+        return ""
+    return kept
 
 
 def _see(path: str) -> Seen | None:

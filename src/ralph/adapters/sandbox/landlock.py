@@ -8,11 +8,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.adapters.sandbox.belongings import a_folder
+from ralph.adapters.sandbox.calls import written
+from ralph.adapters.sandbox.launcher import version
 from ralph.adapters.sandbox.launching import (
-    PATIENT,
     filtering,
     launcher,
     part_of,
+    shell,
     to_proxy,
     unstartable,
     whole_path,
@@ -30,6 +32,8 @@ GAPS: Final = (
     "names of hidden files can be listed",
     "permissions and times of your files outside can be changed",
 )
+NO_NETWORK: Final = "connections, whatever [sandbox] network says: this kernel is too old for that"
+KNOWS_NETWORKS: Final = 4
 SAYS: Final = "ralph: Landlock"
 
 
@@ -37,7 +41,11 @@ class Landlock:
     """A `Sandbox`."""
 
     name = "landlock"
-    gaps: Sequence[str] = GAPS
+    stands_in = True
+
+    def __init__(self) -> None:
+        is_blind = version() < KNOWS_NETWORKS
+        self.gaps: Sequence[str] = (*GAPS, NO_NETWORK) if is_blind else GAPS
 
     def probe(self, executor: Captures) -> Trouble | None:
         """Close everything around `true`."""
@@ -63,17 +71,20 @@ class Landlock:
         read = [lot.path for lot in ground.lots if lot.access is Access.READ]
         # Of what is read, only what lies in something hidden needs a word of its own.
         shown = [path for path in read if _is_in(path, hidden)] + _program(program, hidden)
+        is_closed = fence.network is not Network.ON
+        calls = written(os.path.dirname(fence.temp), only_tcp=is_closed)
         orders = (
             *("alone=1", "dies=1"),
+            *((f"calls={calls}",) if calls else ()),
             *(f"write={path}" for path in (*write, fence.temp)),
             *(f"read={path}" for path in shown),
             *(f"hide={path}" for path in (*hidden, *ground.blocked)),
-            *(() if fence.network is Network.ON else ("closed=1", f"port={fence.port}")),
+            *(("closed=1", f"port={fence.port}") if is_closed else ()),
         )
         return replace(
             command,
             argv=(
-                *PATIENT,
+                *shell(patient=True),
                 *filtering(fence, command.env, fence.port),
                 *launcher(fence.temp, *orders),
                 *command.argv,

@@ -13,6 +13,7 @@ import os
 import sys
 
 NO_NEW_PRIVS = 38
+SECCOMP, FILTER = 22, 2
 DIE_WITH_PARENT = 1
 CREATE, ADD, RESTRICT = 444, 445, 446
 """System calls, the same on every machine."""
@@ -29,6 +30,12 @@ ABSTRACT_SOCKETS, SIGNALS = 1, 2
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 
 Orders = dict[str, list[str]]
+
+
+class Program(ctypes.Structure):
+    """struct sock_fprog."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
 
 class Ruleset(ctypes.Structure):
@@ -59,6 +66,8 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def version() -> int:
     """Which Landlock this kernel has; 0 without any."""
+    if sys.platform != "linux":
+        return 0
     return max(0, int(libc.syscall(CREATE, None, 0, VERSION_FLAG)))
 
 
@@ -75,10 +84,13 @@ def main() -> None:
     os.close(os.open(orders["started"][0], os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     if "dies" in orders:
         libc.prctl(DIE_WITH_PARENT, _signal.SIGKILL, 0, 0, 0)
+    calls = _read(orders["calls"][0]) if "calls" in orders else b""
     if "alone" in orders:
         enclose(orders)
     elif "scope" in orders and version() >= 6:
         _restrict(Ruleset(0, 0, ABSTRACT_SOCKETS), [], [])
+    if calls:
+        _filter(calls)
     _become(sys.argv[split + 1 :])
 
 
@@ -145,6 +157,21 @@ def _allow(handle: int, path: str, access: int) -> None:
         _checked(libc.syscall(ADD, handle, BENEATH, ctypes.byref(beneath), 0))
     finally:
         os.close(fd)
+
+
+def _read(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, 1 << 16)
+    finally:
+        os.close(fd)
+
+
+def _filter(calls: bytes) -> None:
+    """No more of these system calls; see calls.py."""
+    program = Program(len(calls) // 8, calls)
+    _checked(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
+    _checked(libc.prctl(SECCOMP, FILTER, ctypes.byref(program), 0, 0))
 
 
 def _checked(result: int) -> int:

@@ -19,9 +19,10 @@ STARTED: Final = ".started"
 """A file in the temporary folder, made when the wall stands."""
 FORWARD_PORT: Final = 3128
 """Where the way to the proxy begins, behind a network that is nobody else's."""
-PATIENT: Final = ("/bin/sh", "-c", 'trap "" INT TERM HUP; exec "$@"', "sh")
+PATIENT: Final = 'trap "" INT TERM HUP; '
 """A polite stop is meant for the agent: a wall that heeds it falls first, and takes the agent with
 it before that has said its last word. The launcher inside hears signals again."""
+CALLS_FD: Final = 9
 PROXIES: Final = (
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -30,6 +31,14 @@ PROXIES: Final = (
     "https_proxy",
     "all_proxy",
 )
+
+
+def shell(*, patient: bool, calls: str = "") -> tuple[str, ...]:
+    """Around everything: deaf to signals, with the filter of system calls as an open file."""
+    if not (patient or calls):
+        return ()
+    opened = f' {CALLS_FD}<"$0"' if calls else ""
+    return ("/bin/sh", "-c", f'{PATIENT if patient else ""}exec "$@"{opened}', calls or "sh")
 
 
 @cache

@@ -27,6 +27,18 @@ def needed(env: Mapping[str, str], home: str) -> tuple[str, ...]:
     )
 
 
+def ours(top: str) -> tuple[str, ...]:
+    """Of what Ralph itself runs on, the part that lies in a checkout: it would run what a session
+    makes of it, without any wall."""
+    found: list[str] = []
+    for path in map(os.path.realpath, (sys.prefix, sys.base_prefix, *ralph.__path__)):
+        if path == top:
+            found += (os.path.join(top, name) for name in ("bin", "lib", "lib64", "pyvenv.cfg"))
+        elif is_inside(path, top) and not any(is_inside(path, other) for other in found):
+            found.append(path)
+    return tuple(found)
+
+
 def _wanted(env: Mapping[str, str], home: str) -> Iterator[str]:
     yield home
     yield from SYSTEM

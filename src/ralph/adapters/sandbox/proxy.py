@@ -6,6 +6,7 @@
 Each listens, leaves a child behind that serves, and becomes the command. The child ends with it.
 """
 
+import base64
 import contextlib
 import ctypes
 import ipaddress
@@ -16,6 +17,7 @@ import signal
 import socket
 import sys
 import threading
+import urllib.parse
 from typing import Any, Final
 
 DIE_WITH_PARENT: Final = 1
@@ -114,8 +116,10 @@ def _through_the_filter(guest: socket.socket, orders: dict[str, Any]) -> socket.
         kept = [
             field
             for field in fields.split(b"\r\n")
-            if not field.lower().startswith((b"connection:", b"proxy-", b"keep-alive:"))
+            if not field.lower().startswith((b"connection:", b"proxy-", b"keep-alive:", b"host:"))
         ]
+        # Many domains may be behind one address: it is the listed one that is asked for.
+        kept.insert(0, b"Host: " + place.encode("latin-1"))
         first = f"{method} {slash}{path} {protocol}".replace("  ", " / ").encode("latin-1")
         there.sendall(b"\r\n".join((first, b"Connection: close", *kept)) + b"\r\n\r\n")
     there.sendall(rest)
@@ -130,6 +134,9 @@ def _read_head(guest: socket.socket) -> tuple[bytes, bytes]:
             raise Refused("that is no request")
         data += more
     head, _, rest = data.partition(b"\r\n\r\n")
+    if b"\n" in head.replace(b"\r\n", b"") or b"\r" in head.replace(b"\r\n", b""):
+        # Some servers would see another line where we see none.
+        raise Refused("that is no request")
     return head, rest
 
 
@@ -179,13 +186,18 @@ def _connect(host: str, port: int, orders: dict[str, Any]) -> socket.socket:
 
 def _by_another(host: str, port: int, upstream: str) -> socket.socket:
     """Through the proxy that a person's own environment names."""
-    address, _, _ = upstream.partition("://")[2].rpartition("@")[2].partition("/")
+    who, _, where = upstream.partition("://")[2].rpartition("@")
+    address = where.partition("/")[0]
     there = socket.create_connection(split_address(address, 3128), PATIENCE_S)
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    there.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode("latin-1"))
+    lines = [f"CONNECT {place} HTTP/1.1", f"Host: {place}"]
+    if who:
+        login = base64.b64encode(urllib.parse.unquote(who).encode()).decode()
+        lines.append(f"Proxy-Authorization: Basic {login}")
+    there.sendall("\r\n".join((*lines, "", "")).encode("latin-1"))
     head, _ = _read_head(there)
     if head.split(b" ")[1:2] != [b"200"]:
-        raise Refused(f"{upstream} said: {head.splitlines()[0][:100].decode('latin-1')}")
+        raise Refused(f"{address} said: {head.splitlines()[0][:100].decode('latin-1')}")
     return there
 
 

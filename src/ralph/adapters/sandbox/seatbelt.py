@@ -8,10 +8,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.adapters.sandbox.launching import (
-    PATIENT,
     filtering,
     launcher,
     part_of,
+    shell,
     to_proxy,
     unstartable,
     whole_path,
@@ -45,6 +45,7 @@ class Seatbelt:
     """A `Sandbox`. The profile is a file in the session's own folder, and goes with it."""
 
     name = "sandbox-exec"
+    stands_in = False
     gaps: Sequence[str] = GAPS
 
     def probe(self, executor: Captures) -> Trouble | None:
@@ -73,7 +74,7 @@ class Seatbelt:
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(profile(fence, ground.blocked, program))
         argv = (
-            *PATIENT,
+            *shell(patient=True),
             *filtering(fence, command.env, fence.port),
             *(PROGRAM, "-f", path),
             *(part for name, value in parameters(fence) for part in ("-D", f"{name}={value}")),

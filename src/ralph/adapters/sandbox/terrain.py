@@ -1,5 +1,6 @@
 """What is really there: a fence names places, this says which exist and where they lead."""
 
+import contextlib
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -166,23 +167,32 @@ def _sockets(fence: Fence) -> Iterator[str]:
     """A read-only mount does not keep anybody from talking to whoever listens."""
     allowed = {os.path.realpath(path) for path in fence.sockets}
     doors = [os.path.realpath(door) for door in fence.doors]
-    for path in _listening():
+    for path in _listening((fence.home, fence.top)):
         real = os.path.realpath(path)
         if real not in allowed and not any(is_inside(real, door) for door in doors):
             yield real
 
 
-def _listening() -> Iterator[str]:
+def _listening(usual: Iterable[str]) -> Iterator[str]:
+    """All that have a file. One may have been named as seen from a folder, and nobody says from
+    which: those of all processes are tried, and the usual ones."""
     try:
         with open(SOCKETS, encoding="utf-8", errors="surrogateescape") as file:
             lines = file.read().splitlines()[1:]
     except OSError:
         return
-    for line in lines:
-        _, slash, rest = line.partition(" /")
-        path = "/" + rest
-        if slash and _is_socket(path):
-            yield path
+    names = dict.fromkeys(parts[7] for line in lines if len(parts := line.split(None, 7)) > 7)
+    named = [name for name in names if not name.startswith(("/", "@"))]
+    folders = {*usual, *_folders_of_processes()} if named else set()
+    found = [name for name in names if name.startswith("/")]
+    found += [os.path.join(folder, name) for name in named for folder in sorted(folders)]
+    yield from filter(_is_socket, found)
+
+
+def _folders_of_processes() -> Iterator[str]:
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            yield os.readlink(f"/proc/{pid}/cwd")
 
 
 def _is_socket(path: str) -> bool:

@@ -28,7 +28,10 @@ def attempts(orders: Orders) -> Iterator[tuple[str, Callable[[], object]]]:
     yield from ((f"read {path}", partial(_open, path)) for path in orders["read"])
     yield from ((f"read or start {path}", partial(_open, path)) for path in orders["start"])
     yield from ((f"reach the socket {path}", partial(_connect, path)) for path in orders["sockets"])
-    yield "reach a socket that has no file", partial(_connect, "\0" + orders["abstract"])
+    if orders["abstract"]:
+        yield "reach a socket that has no file", partial(_connect, "\0" + orders["abstract"])
+    if sys.platform == "linux":
+        yield "read your keys in the kernel", _key_ring
     yield "reach the process outside", partial(os.kill, orders["pid"], 0)
     if sys.platform == "linux":
         yield "mount the wall away", _remount
@@ -55,6 +58,12 @@ def _connect(address: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
         knock.settimeout(5)
         knock.connect(address)
+
+
+def _key_ring() -> None:
+    number = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
+    if number is None or ctypes.CDLL(None).syscall(number, 0, -3, 0) < 0:
+        raise PermissionError
 
 
 def _remount() -> None:

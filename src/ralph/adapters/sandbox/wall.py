@@ -9,10 +9,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.adapters.sandbox import belongings
+from ralph.adapters.sandbox.bubblewrap import NAMELESS
 from ralph.adapters.sandbox.guard import Watch, look_after_the_dead
 from ralph.adapters.sandbox.launching import STARTED
+from ralph.adapters.sandbox.searching import out_of_reach
 from ralph.adapters.sandbox.terrain import missing, survey
 from ralph.core.ending import Exit
+from ralph.core.environment import without_secrets
 from ralph.core.errors import CannotWrite, Unavailable
 from ralph.core.fence import Absent, Access, Fence, Network, Place, is_inside
 from ralph.ports.executor import Captured, Captures, Command
@@ -73,7 +76,13 @@ class CheckoutWall:
 
     @property
     def gaps(self) -> Sequence[str]:
-        return self.sandbox.gaps
+        """What it does not stop; what only a shared network lets through, where there is one."""
+        is_open = self.fence.network is Network.ON
+        return [gap for gap in self.sandbox.gaps if is_open or gap != NAMELESS]
+
+    @property
+    def stands_in(self) -> bool:
+        return self.sandbox.stands_in
 
     def __enter__(self) -> "CheckoutWall":
         """Make what must be there, and see to what the last one has left."""
@@ -219,9 +228,10 @@ class Inside:
         timeout_s: float = 120.0,
     ) -> Captured:
         """Behind the wall."""
-        command = Command(
-            argv=tuple(argv), cwd=cwd, env=os.environ if env is None else env, stdin=stdin
-        )
+        # What an agent planted may run in there, and would look around.
+        kept = without_secrets(os.environ if env is None else env)
+        kept["PATH"] = out_of_reach(kept.get("PATH", os.defpath), self._fence)
+        command = Command(argv=tuple(argv), cwd=cwd, env=kept, stdin=stdin)
         got, why = self._try(command, timeout_s)
         if why:
             # Something that we had seen is gone meanwhile, so look again.

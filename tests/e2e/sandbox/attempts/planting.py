@@ -127,3 +127,97 @@ def persons_agent_settings(w: World) -> None:
     for folder in (".claude", ".codex", ".factory"):
         with contextlib.suppress(OSError):
             put(f"{w['home']}/{folder}/settings.json", '{"hooks": {}}')
+
+
+@attempt
+def project_editor_settings(w: World) -> None:
+    os.makedirs(f"{w['project']}/.vscode", exist_ok=True)
+    put(f"{w['project']}/.vscode/tasks.json", '{"tasks": []}')
+
+
+@attempt
+def project_other_agent_settings(w: World) -> None:
+    for folder in (".cursor", ".gemini"):
+        with contextlib.suppress(OSError):
+            os.makedirs(f"{w['project']}/{folder}", exist_ok=True)
+            put(f"{w['project']}/{folder}/mcp.json", "{}")
+
+
+@attempt
+def project_shell_settings(w: World) -> None:
+    put(f"{w['project']}/.envrc", "evil\n")
+
+
+@attempt
+def nested_agent_settings(w: World) -> None:
+    os.makedirs(f"{w['project']}/a/b/.claude", exist_ok=True)
+    put(f"{w['project']}/a/b/.claude/settings.json", '{"hooks": {}}')
+
+
+@attempt
+def nested_agent_settings_that_were_there(w: World) -> None:
+    put(f"{w['project']}/part/.claude/settings.json", '{"hooks": "mine"}')
+
+
+@attempt
+def nested_agent_servers(w: World) -> None:
+    os.makedirs(f"{w['project']}/a/c", exist_ok=True)
+    put(f"{w['project']}/a/c/.mcp.json", "{}")
+
+
+@attempt
+def hook_in_the_checkout(w: World) -> None:
+    """Where this person's git looks for hooks."""
+    put(f"{w['project']}/.githooks/post-checkout", "#!/bin/sh\n")
+
+
+@attempt
+def git_settings_in_the_checkout(w: World) -> None:
+    """Which this person's git reads as well."""
+    put(f"{w['project']}/.gitextra", "[core]\n\tpager = evil\n")
+
+
+@attempt
+def filter_in_the_checkout(w: World) -> None:
+    """Which this person's git runs."""
+    with open(f"{w['project']}/tools/clean.sh", "a") as file:
+        file.write("planted\n")
+
+
+@attempt
+def nested_repository(w: World) -> None:
+    subprocess.run(["git", "init", "-q", "nested"], cwd=w["project"], check=True)
+    with open(f"{w['project']}/nested/.git/config", "a") as file:
+        file.write("[core]fsmonitor=./evil\n")
+
+
+@attempt
+def nested_repository_with_a_hook(w: World) -> None:
+    subprocess.run(["git", "init", "-q", "hooked"], cwd=w["project"], check=True)
+    os.makedirs(f"{w['project']}/hooked/.git/hooks", exist_ok=True)
+    put(f"{w['project']}/hooked/.git/hooks/post-checkout", "#!/bin/sh\n")
+
+
+@attempt
+def folder_that_is_a_repository(w: World) -> None:
+    """Git takes it for one, without any `.git`: whoever goes there and asks for the status."""
+    folder = f"{w['project']}/innocent-folder"
+    for name in ("objects", "refs"):
+        os.makedirs(f"{folder}/{name}", exist_ok=True)
+    put(f"{folder}/HEAD", "ref: refs/heads/main\n")
+    put(f"{folder}/config", "[core]\n\tworktree = .\n\tfsmonitor = evil\n")
+
+
+@attempt
+def folder_with_settings_elsewhere(w: World) -> None:
+    folder = f"{w['project']}/led-away"
+    os.makedirs(folder, exist_ok=True)
+    put(f"{folder}/HEAD", "ref: refs/heads/main\n")
+    put(f"{folder}/commondir", "../elsewhere\n")
+
+
+@attempt
+def repository_that_was_there(w: World) -> None:
+    """Harmless until now."""
+    with open(f"{w['project']}/vendored/.git/config", "a") as file:
+        file.write("[include]\n\tpath = ../evil\n")

@@ -1,0 +1,95 @@
+"""Programs that Ralph starts by name: never one that a session has put on the PATH."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import DONE, Project
+from tests.e2e.stage import warnings
+
+PLANTED = ("bwrap", "git", "sh", "python3", "claude")
+CLAUDE = """\
+#!/bin/sh
+if [ "$1" = --version ]; then echo "2.1.0 (Claude Code)"; exit 0; fi
+echo {who} >> work.txt
+echo '{{"type":"result","subtype":"success","is_error":false,"num_turns":1,'\\
+'"result":"<task-done>'$RALPH_TASK_ID'</task-done>"}}'
+"""
+
+
+def _install(folder: Path, name: str, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
+
+
+@pytest.fixture
+def tools(plain: Project) -> Path:
+    """A folder in the checkout that is on this person's PATH."""
+    folder = plain.path / "tools"
+    folder.mkdir()
+    plain.write(".gitignore", "tools/\n")
+    return folder
+
+
+def _path(tools: Path, *more: Path) -> str:
+    return os.pathsep.join(map(str, (tools, *more, os.environ["PATH"])))
+
+
+def test_what_a_session_puts_on_the_path_is_not_started_outside(
+    plain: Project, tools: Path, outside: Path
+) -> None:
+    plant = (
+        f"for name in {' '.join(PLANTED)}; do"
+        f" printf '#!/bin/sh\\ntouch {outside}/caught-'$name'\\n' > tools/$name;"
+        " chmod +x tools/$name; done; "
+    )
+    plain.agent(plant + DONE)
+    for title in ("first", "second"):
+        plain.add(title)
+    assert plain.events(PATH=_path(tools))[-1]["outcome"] == "complete"
+    assert sorted(os.listdir(tools)) == sorted(PLANTED)
+    for words in (
+        ("doctor",),
+        ("agents", "list"),
+        ("sandbox", "show"),
+        ("sandbox", "run", "--", "true"),
+        ("run", "--dry-run"),
+        ("run",),
+    ):
+        plain.try_ralph(*words, PATH=_path(tools))
+    assert not list(outside.glob("caught-*"))
+
+
+def test_a_relative_path_leads_nowhere(plain: Project, tools: Path, outside: Path) -> None:
+    _install(tools, "bwrap", f"#!/bin/sh\ntouch {outside}/caught\n")
+    for path in ("tools", ".", ""):
+        plain.try_ralph("sandbox", "run", "--", "true", PATH=f"{path}:{os.environ['PATH']}")
+    assert not (outside / "caught").exists()
+
+
+def test_another_agent_on_the_path_is_not_taken_for_the_persons_own(
+    plain: Project, tools: Path, outside: Path
+) -> None:
+    _install(outside / "bin", "claude", CLAUDE.format(who="mine"))
+    _install(tools, "claude", CLAUDE.format(who="another"))
+    plain.write(".ralph.toml", '[agent]\nname = "claude"\n')
+    plain.git("add", "-A")
+    plain.git("commit", "-q", "-m", "set up")
+    plain.add("a task")
+    events = plain.events(PATH=_path(tools, outside / "bin"))
+    assert events[-1]["outcome"] == "complete"
+    assert (plain.path / "work.txt").read_text() == "mine\n"
+
+
+def test_an_agent_that_is_nowhere_but_in_the_checkout_is_said(plain: Project, tools: Path) -> None:
+    path = os.pathsep.join((str(tools), *("/usr/bin", "/bin")))
+    _install(tools, "claude", CLAUDE.format(who="only"))
+    plain.write(".ralph.toml", '[agent]\nname = "claude"\n')
+    plain.git("add", "-A")
+    plain.git("commit", "-q", "-m", "set up")
+    plain.add("a task")
+    events = plain.events(PATH=path)
+    assert events[-1]["outcome"] == "complete"
+    assert f"claude is where sessions can change it ({tools}/claude)" in warnings(events)
