@@ -199,4 +199,6 @@ def test_programs_are_looked_for_where_no_session_writes(tmp_path: Path) -> None
         )
     )
     assert out_of_reach(path, fence) == f"{top}/kept:{elsewhere}:/usr/bin"
-    assert out_of_reach(f"{top}/bin", fence) == os.defpath
+    assert out_of_reach(f"{top}/bin", fence) == "/nowhere", (
+        "an empty one would be the current folder"
+    )

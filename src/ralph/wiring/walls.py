@@ -138,7 +138,10 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache
 def _git_runs(top: str, roots: tuple[str, ...], path: str) -> tuple[tuple[str, Absent], ...]:
     """Asked once: a run's configuration is frozen when it starts."""
-    named = named_by_git(Outside(Processes(SystemClock()), path), top, roots)
+    try:
+        named = named_by_git(Outside(Processes(SystemClock()), path), top, roots)
+    except Unavailable:
+        return ()  # without git nothing heeds its settings
     return tuple((one.path, _if_absent(one)) for one in named)
 
 

@@ -3,10 +3,14 @@
 import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 
 from ralph.adapters.sandbox.terrain import around
 from ralph.core.fence import Access, Fence
 from ralph.ports.executor import Captured, Captures
+
+NOWHERE: Final = "/nowhere"
+"""An empty PATH would be the current folder."""
 
 
 @lru_cache(maxsize=8)
@@ -19,7 +23,7 @@ def out_of_reach(path: str, fence: Fence) -> str:
         if os.path.isabs(folder)
         and around(os.path.join(os.path.realpath(folder), "program"), access) is not Access.WRITE
     ]
-    return os.pathsep.join(kept) or os.defpath
+    return os.pathsep.join(kept) or NOWHERE
 
 
 class Outside:
