@@ -1,0 +1,91 @@
+"""Keys and passwords, which no task needs to read."""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from ralph.core.doors import RULES
+from ralph.core.hidden import HIDDEN
+from ralph.core.policy.decision import Deny, Ground
+from ralph.core.policy.known import UNKNOWN
+from ralph.core.policy.places import is_within, resolved, without_glob
+from ralph.core.policy.walking import Call
+
+SECRETS: Final = (
+    "keys",
+    "logins to clouds and registries",
+    "histories, in which passwords end up",
+    "the system's passwords",
+)
+LOGINS: Final = ("~/.claude/.credentials.json", "~/.codex/auth.json", "~/.factory/auth.json")
+PUBLIC: Final = re.compile(r".*/\.ssh/(?:[^/\0]*\.pub|known_hosts|config|authorized_keys)")
+"""In a folder of keys, and yet nothing to hide."""
+NO_READERS: Final = frozenset(
+    {"", "echo", "printf", "ls", "stat", "test", "[", "[[", "file", "du", "mkdir", "chmod", "touch"}
+    | {
+        "cd",
+        "pushd",
+        "export",
+        "ssh",
+        "sftp",
+        "ssh-add",
+        "ssh-keygen",
+        "git",
+        "which",
+        "type",
+        "rm",
+    }
+    | {"local", "declare", "alias", "basename", "dirname", "realpath", "readlink", "find", "fd"}
+)
+"""They say or look up names, or use a key without showing it. What `find` runs is looked at."""
+PATTERN_FIRST: Final = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "jq"})
+"""Their first word is no file."""
+
+
+def places(home: str, open_doors: Collection[str]) -> Iterator[str]:
+    """Where keys and passwords are; not behind doors that a person has opened."""
+    for group in SECRETS:
+        yield from (_at(place, home) for place in HIDDEN[group])
+    for place in LOGINS:
+        yield _at(place, home)
+    for name, rule in RULES.items():
+        if name not in open_doors:
+            yield from (_at(place, home) for place in (*rule.read, *rule.write))
+
+
+def _at(place: str, home: str) -> str:
+    return home + place[1:] if place.startswith("~") else place
+
+
+def judge_credentials(call: Call, ground: Ground, open_doors: Collection[str]) -> Deny | None:
+    """Whether the command would read what a session has no business with."""
+    paths = [field.text for operator, field in call.redirects if operator in ("<", "<>")]
+    if call.name not in NO_READERS:
+        words = [word.text for word in call.words[1:]]
+        if call.name in PATTERN_FIRST:
+            plain = [word for word in words if not word.startswith("-")]
+            words = [word for word in words if word not in plain[:1]]
+        paths += words
+    for text in paths:
+        if secret := _secret(text, call.cwd, ground, open_doors):
+            return secret
+    return None
+
+
+def judge_file(path: str, ground: Ground, open_doors: Collection[str]) -> Deny | None:
+    """The same for a tool that reads a file."""
+    return _secret(path, ground.cwd or ground.checkout, ground, open_doors)
+
+
+def _secret(text: str, cwd: str | None, ground: Ground, doors: Collection[str]) -> Deny | None:
+    # `curl -d @FILE`, `--file=FILE`, `-F key=@FILE`, `host:FILE`
+    for part in {text, *re.split(r"[=@:,]+", text)}:
+        path = resolved(without_glob(part)[0], cwd)
+        if path is None or PUBLIC.fullmatch(path):
+            continue
+        if any(is_within(path, place) for place in places(ground.home, doors)):
+            return Deny(
+                reason=f"`{text.replace(UNKNOWN, '…')}` holds keys or passwords",
+                suggestion="do without; a person opens a door for what a task needs",
+            )
+    return None

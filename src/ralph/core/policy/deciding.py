@@ -1,0 +1,152 @@
+"""The decision itself: tool, input, phase and rules in; allow, deny or rewrite out."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ralph.core.policy.calling import walk
+from ralph.core.policy.credentials import judge_credentials, judge_file
+from ralph.core.policy.decision import (
+    Allow,
+    Decision,
+    Deny,
+    Doubt,
+    Ground,
+    Packaging,
+    Phase,
+    Rewrite,
+    Rules,
+)
+from ralph.core.policy.destructive import judge_destruction
+from ralph.core.policy.git_rules import judge_git
+from ralph.core.policy.packaging import judge_packaging, under_uv
+from ralph.core.policy.read_only import judge_reading
+from ralph.core.policy.tools import TOOLS, Toolbox, is_own, meant
+from ralph.core.policy.walking import Bomb, Call, Found, TooMuch
+from ralph.core.shell.escapes import quote
+from ralph.core.shell.reading import TooDeep
+
+LONGEST: Final = 4 * 1024 * 1024
+COMMANDS: Final = ("command", "cmd", "script", "code")
+FILES: Final = ("file_path", "path", "notebook_path", "pattern")
+SIMPLER: Final = "write it in simpler words, or put it into a script"
+
+
+def decide(
+    tool: str,
+    given: Mapping[str, object],
+    *,
+    phase: Phase,
+    rules: Rules,
+    ground: Ground,
+    toolbox: Toolbox,
+) -> Decision:
+    """Whether a session may use a tool like this."""
+    if is_own(tool):
+        return Allow()
+    tools = meant(tool, toolbox)
+    is_allowed = bool(TOOLS[phase] & set(tools))
+    if "Bash" in tools:
+        command = command_of(given)
+        if is_allowed:
+            return decide_command(command, rules=rules, ground=ground)
+        if _is_ralph(command, ground):
+            return Allow()
+        if toolbox.reads_by_shell:
+            return decide_command(command, rules=rules, ground=ground, only_reads=True)
+    if not is_allowed:
+        return Deny(
+            reason=f"{tool} is not for the {phase} phase",
+            suggestion=f"this phase has {', '.join(sorted(TOOLS[phase]))}",
+        )
+    for key in FILES:
+        path = given.get(key)
+        if isinstance(path, str) and (secret := judge_file(path, ground, rules.doors)):
+            return secret
+    return Allow()
+
+
+def command_of(given: Mapping[str, object]) -> str:
+    """The shell text in a tool's input; a list of words becomes the text that means the same."""
+    for key in COMMANDS:
+        match given.get(key):
+            case str(text):
+                return text
+            case [_, "-c" | "-lc", str(text)]:
+                return text
+            case [*words]:
+                return " ".join(quote(str(word)) for word in words)
+            case _:
+                pass
+    return ""
+
+
+def decide_command(
+    text: str, *, rules: Rules, ground: Ground, only_reads: bool = False
+) -> Decision:
+    """Whether a session may run a shell text like this. Never raises, whatever the text."""
+    # A zero cannot be in a command; a shell that meets one in a file leaves it out.
+    text = text.replace("\0", "")
+    if len(text) > LONGEST:
+        return Deny(reason="the command is too long to be judged", suggestion=SIMPLER)
+    try:
+        found = walk(text, ground)
+    except TooDeep:
+        return Deny(reason="the command is nested too deeply to be judged", suggestion=SIMPLER)
+    except TooMuch:
+        return Deny(reason="the command is too involved to be judged", suggestion=SIMPLER)
+    doubts: list[str] = []
+    for verdict in _verdicts(found, rules, ground, only_reads=only_reads):
+        if isinstance(verdict, Deny):
+            return verdict
+        doubts.append(verdict.reason)
+    if doubts and (rules.strict or only_reads):
+        return Deny(reason=f"this cannot be decided: {doubts[0]}", suggestion=SIMPLER)
+    noted = tuple(dict.fromkeys(doubts))
+    if rules.packaging is Packaging.UV:
+        calls = [each for each in found if isinstance(each, Call)]
+        rewritten = under_uv(text, calls)
+        if rewritten != text:
+            return Rewrite(command=rewritten, doubts=noted)
+    return Allow(doubts=noted)
+
+
+def _verdicts(
+    found: Iterable[Found], rules: Rules, ground: Ground, *, only_reads: bool
+) -> Iterable[Deny | Doubt]:
+    for each in found:
+        match each:
+            case Doubt():
+                yield each
+            case Bomb():
+                yield Deny(
+                    reason=f"the function `{each.name}` starts itself over and over",
+                    suggestion="call it once",
+                )
+            case Call():
+                yield from _judged(each, rules, ground, only_reads=only_reads)
+
+
+def _judged(
+    call: Call, rules: Rules, ground: Ground, *, only_reads: bool
+) -> Iterable[Deny | Doubt]:
+    verdicts = (
+        judge_git(call, rules.git),
+        judge_packaging(call) if rules.packaging is Packaging.UV else None,
+        judge_destruction(call, ground),
+        judge_credentials(call, ground, rules.doors),
+        judge_reading(call) if only_reads else None,
+    )
+    for verdict in verdicts:
+        if isinstance(verdict, Deny) or (verdict is not None and call.is_sure):
+            yield verdict
+
+
+def _is_ralph(text: str, ground: Ground) -> bool:
+    """Whether the text calls Ralph and nothing else."""
+    try:
+        found = walk(text.replace("\0", ""), ground)
+    except (TooDeep, TooMuch):
+        return False
+    names = {each.name if isinstance(each, Call) else "" for each in found}
+    writes = any(isinstance(each, Call) and each.redirects for each in found)
+    return "ralph" in names and names <= {"ralph", "echo", "printf", "cat", "cd"} and not writes

@@ -1,0 +1,127 @@
+"""What is known about a shell while its text is read: variables, functions, where it stands."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from ralph.core.shell.tree import Command
+
+UNKNOWN: Final = "\0"
+"""Stands for text that only the running shell knows. No command holds it: it ends a string."""
+
+MOST_VALUES: Final = 12
+
+
+class Field(NamedTuple):
+    """A word as a command receives it."""
+
+    text: str
+    start: int = -1
+    """Where the word begins in the source, if it stands there in letters."""
+    inner: int = -1
+    """Where its text begins in the source, if it stands there just so."""
+    glob: bool = False
+    """Files decide what becomes of it."""
+    bare: bool = False
+    """Unknown and without quotes, so that there may be no such word at all."""
+    printed: str | None = None
+    """What a file that is a script's output holds."""
+
+    @property
+    def known(self) -> bool:
+        """Whether it is just this, whatever the shell finds as it runs."""
+        return UNKNOWN not in self.text
+
+    @property
+    def shown(self) -> str:
+        """For people."""
+        return self.text.replace(UNKNOWN, "…")
+
+
+class Frame:
+    """Where a part of the text runs. Subshells and functions get a copy."""
+
+    def __init__(
+        self,
+        *,
+        cwd: str | None,
+        stdin: str | None = None,
+        arguments: tuple[str, ...] | None = None,
+        level: int = 0,
+        is_sure: bool = True,
+    ) -> None:
+        self.cwd = cwd
+        """None when it depends on what the shell finds."""
+        self.stdin = stdin
+        """What is read from there; None is whatever the outermost shell reads."""
+        self.arguments = arguments
+        self.zero = UNKNOWN
+        """What `$0` is."""
+        self.shifted = False
+        """Some of the first arguments may be gone."""
+        self.level = level
+        """How many texts, functions and wrappers stand around."""
+        self.is_sure = is_sure
+        """False in what may not run at all, or not so: nothing to doubt or rewrite there."""
+        self.calls: tuple[str, ...] = ()
+        """The functions and aliases around."""
+
+    def copy(self, **changes: object) -> "Frame":
+        """The same place for a shell of its own."""
+        frame = Frame(cwd=self.cwd)
+        frame.__dict__.update(self.__dict__)
+        frame.__dict__.update(changes)
+        return frame
+
+
+class Known:
+    """All that the text says about variables, functions and aliases, wherever it says it.
+
+    What is assigned anywhere may be the value everywhere: loops and functions go back and forth.
+    """
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables: dict[str, dict[tuple[str, ...], None]] = {
+            name: {(value,): None} for name, value in variables.items()
+        }
+        self.functions: dict[str, Command] = {}
+        self.aliases: dict[str, str] = {}
+        self.has_changed = False
+
+    def assign(self, name: str, value: tuple[str, ...]) -> None:
+        """One more value that the variable may have."""
+        values = self.variables.setdefault(name, {})
+        if len(values) >= MOST_VALUES:
+            value = (UNKNOWN,)
+        if value not in values:
+            values[value] = None
+            self.has_changed = True
+
+    def extend(self, name: str, value: tuple[str, ...], *, array: bool) -> None:
+        """`x+=…`: behind every value so far, and behind none."""
+        before = [each for each in self.variables.get(name, {()}) if len(each) < MOST_VALUES]
+        if not self._ends_with(name, value):
+            for each in before or [()]:
+                joined = (*each, *value) if array else ("".join((*each, *value)),)
+                self.assign(name, joined)
+
+    def _ends_with(self, name: str, value: tuple[str, ...]) -> bool:
+        # Another round must not add it again and again.
+        return any("".join(each).endswith("".join(value)) for each in self.variables.get(name, {}))
+
+    def define(self, name: str, body: Command) -> None:
+        """A function; the last one of a name counts."""
+        if self.functions.get(name) is not body:
+            self.functions[name] = body
+            self.has_changed = True
+
+    def rename(self, name: str, text: str) -> None:
+        """An alias."""
+        if self.aliases.get(name) != text:
+            self.aliases[name] = text
+            self.has_changed = True
+
+    @property
+    def separators(self) -> str:
+        """At which unquoted values are cut."""
+        values = self.variables.get("IFS", {})
+        return "".join(sorted({sign for value in values for text in value for sign in text}))

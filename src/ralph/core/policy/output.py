@@ -1,0 +1,79 @@
+"""What a command prints, where its words already say so: `echo`, `printf`, `cat`."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ralph.core.policy.known import UNKNOWN, Field
+from ralph.core.shell.escapes import ansi
+
+SILENT: Final = frozenset({":", "true", "false", "cd", "set", "export", "mkdir", "sleep", "test"})
+PASSES_ON: Final = frozenset({"cat", "tee"})
+DIRECTIVE: Final = re.compile(r"%(?:%|[sb]|q|[-0-9.]*[a-zA-Z])")
+MOST: Final = 1000
+
+
+def printed(name: str, words: Sequence[Field], stdin: str | None) -> str:
+    """What it prints; UNKNOWN for what nobody can tell from here."""
+    arguments = [field.text for field in words[1:]]
+    if any(field.glob for field in words[1:]):
+        return UNKNOWN
+    if name == "echo":
+        return _echo(arguments)
+    if name == "printf":
+        return _printf(arguments)
+    if name in SILENT:
+        return ""
+    options = [text for text in arguments if text.startswith("-") and text != "-"]
+    files = [text for text in arguments if text not in ("-", "/dev/stdin") and text not in options]
+    if name == "cat" and not files:
+        return UNKNOWN if stdin is None else stdin
+    if name == "cat" and len(words) == 2 and words[1].printed is not None:
+        return words[1].printed
+    if name == "tee":
+        return UNKNOWN if stdin is None else stdin
+    return UNKNOWN
+
+
+def _echo(arguments: list[str]) -> str:
+    escapes = False
+    end = "\n"
+    while arguments and re.fullmatch("-[neE]+", arguments[0]):
+        escapes = escapes or "e" in arguments[0]
+        end = "" if "n" in arguments[0] else end
+        arguments = arguments[1:]
+    text = " ".join(arguments)
+    # `sh` always understands backslashes here, `bash` only with -e.
+    return (ansi(text) if escapes else text) + end
+
+
+def _printf(arguments: list[str]) -> str:
+    if arguments[:1] == ["--"]:
+        arguments = arguments[1:]
+    if not arguments or arguments[0].startswith("-v"):
+        return ""
+    form, *values = arguments
+    form = ansi(form)
+    if len(values) > MOST:
+        return UNKNOWN
+    text = ""
+    while True:
+        before = len(values)
+        text += DIRECTIVE.sub(lambda found: _filled(found.group(), values), form)
+        if not values or len(values) == before:
+            return text
+
+
+def _filled(directive: str, values: list[str]) -> str:
+    if directive == "%%":
+        return "%"
+    value = values.pop(0) if values else ""
+    match directive[-1]:
+        case "b":
+            return ansi(value)
+        case "s" if directive == "%s":
+            return value
+        case "d" | "i" if value.isdigit():
+            return value
+        case _:
+            return UNKNOWN

@@ -1,0 +1,52 @@
+"""Paths in commands: where they lead, as far as letters tell."""
+
+import re
+from posixpath import commonpath, join, normpath
+from typing import Final
+
+from ralph.core.policy.decision import Ground
+from ralph.core.policy.known import UNKNOWN
+
+TEMPORARY: Final = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")
+"""A session has these to itself, or nobody keeps anything there."""
+DEVICE: Final = re.compile(
+    r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d|mapper/.|sr\d"
+    r"|mem$|kmem$|port$|block/.)"
+)
+
+
+def resolved(path: str, cwd: str | None) -> str | None:
+    """The path from the root; None when it depends on what only the running shell knows."""
+    if not path.startswith("/"):
+        if cwd is None or path.startswith(UNKNOWN):
+            return None
+        path = join(cwd, path)
+    # `a/…/../b`: nobody knows how far up that goes, so it counts as a folder of its own.
+    return normpath(path)
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether the path is the folder or in it."""
+    return path == folder or commonpath((path, folder)) == folder
+
+
+def is_temporary(path: str) -> bool:
+    """Below a folder for what is not kept; not such a folder itself."""
+    return any(is_within(path, folder) and path != folder for folder in TEMPORARY)
+
+
+def is_own(path: str, ground: Ground) -> bool:
+    """In the checkout, or below a temporary folder."""
+    return is_within(path, ground.checkout) or is_temporary(path)
+
+
+def without_glob(path: str) -> tuple[str, bool]:
+    """The folder in which a pattern is looked up, and whether it takes all that is in there."""
+    parts = path.split("/")
+    for number, part in enumerate(parts):
+        if re.search(r"[*?\[]", part):
+            last = number == len(parts) - 1 or parts[number + 1 :] == [""]
+            return "/".join(parts[:number]) or ("/" if path.startswith("/") else "."), (
+                last and re.fullmatch(r"[.*]*\*[.*]*", part) is not None
+            )
+    return path, False

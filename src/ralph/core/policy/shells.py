@@ -1,0 +1,176 @@
+"""Which words of a command are shell text themselves: `bash -c`, `eval`, `ssh`, `watch`, …"""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from ralph.core.policy.known import UNKNOWN, Field
+from ralph.core.policy.wrappers import Wrapper, inner
+
+SHELLS: Final = frozenset(
+    {"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash", "posh", "csh"}
+    | {"tcsh", "hush"}
+)
+STDIN: Final = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+
+
+class Shelled(NamedTuple):
+    """A text that a shell will read."""
+
+    text: Field
+    arguments: tuple[str, ...] | None = None
+    """What `$1` and those after it are in there."""
+    zero: str = UNKNOWN
+    """What `$0` is."""
+
+
+Words = Sequence[Field]
+
+
+def shelled(name: str, words: Words, stdin: str | None) -> list[Shelled]:
+    """The texts that the command hands to a shell."""
+    if name in SHELLS:
+        return _shell(words, stdin)
+    if name in ("source", "."):
+        return _file(words[1:2], stdin)
+    reader = READERS.get(name)
+    if reader is not None:
+        return [each for each in reader(words, stdin) if each.text.text.strip()]
+    return []
+
+
+def joined(words: Words) -> Field:
+    """Words with blanks between them, as `eval` sees them."""
+    if len(words) == 1:
+        return words[0]
+    start = words[0].inner if words else -1
+    for before, after in pairwise(words):
+        if before.inner < 0 or after.inner != before.inner + len(before.text) + 1:
+            start = -1
+    return Field(" ".join(field.text for field in words), inner=start)
+
+
+def _shell(words: Words, stdin: str | None) -> list[Shelled]:
+    at, wants_text, reads_stdin = 1, False, False
+    while at < len(words) and words[at].text[:1] in ("-", "+") and len(words[at].text) > 1:
+        option = words[at].text
+        at += 1
+        if option == "--":
+            break
+        if option in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O"):
+            at += 1
+        elif not option.startswith("--"):
+            wants_text = wants_text or ("c" in option and option[0] == "-")
+            reads_stdin = reads_stdin or "s" in option[1:]
+            # `-euo pipefail`, `-ceo pipefail '…'`
+            at += 1 if option.endswith("o") else 0
+        elif option == "--command":
+            wants_text = True
+    rest = words[at:]
+    if wants_text:
+        if rest and rest[0].text == "--":
+            rest = rest[1:]
+        zero = rest[1].text if len(rest) > 1 else words[0].text
+        return [Shelled(rest[0], _texts(rest[2:]), zero)] if rest else []
+    if reads_stdin or not rest:
+        return [] if stdin is None else [Shelled(Field(stdin), _texts(rest))]
+    return _file(rest, stdin)
+
+
+def _file(words: Words, stdin: str | None) -> list[Shelled]:
+    if not words:
+        return []
+    if words[0].printed is not None:
+        return [Shelled(Field(words[0].printed), _texts(words[1:]))]
+    if words[0].text in STDIN and stdin is not None:
+        return [Shelled(Field(stdin), _texts(words[1:]))]
+    return []
+
+
+def _texts(words: Words) -> tuple[str, ...]:
+    return tuple(field.text for field in words)
+
+
+def _eval(words: Words, _stdin: str | None) -> list[Shelled]:
+    rest = words[2:] if len(words) > 1 and words[1].text == "--" else words[1:]
+    return [Shelled(joined(rest))] if rest else []
+
+
+def _trap(words: Words, _stdin: str | None) -> list[Shelled]:
+    rest = words[2:] if len(words) > 1 and words[1].text == "--" else words[1:]
+    if len(rest) < 2 or rest[0].text.startswith("-"):
+        return []
+    return [Shelled(rest[0])]
+
+
+def _after(*options: str) -> Callable[[Words, str | None], list[Shelled]]:
+    """The word after one of these options, also where it is the last of several letters."""
+
+    def read(words: Words, _stdin: str | None) -> list[Shelled]:
+        found = []
+        for before, word in pairwise(words[1:]):
+            text = before.text
+            cluster = re.fullmatch("-[A-Za-z]+", text) and f"-{text[-1]}" in options
+            if text in options or cluster:
+                found.append(Shelled(word))
+        for word in words[1:]:
+            name, _, value = word.text.partition("=")
+            if value and name in options:
+                found.append(Shelled(Field(value)))
+        return found
+
+    return read
+
+
+def _rest(wrapper: Wrapper) -> Callable[[Words, str | None], list[Shelled]]:
+    """All words after its own, joined."""
+
+    def read(words: Words, _stdin: str | None) -> list[Shelled]:
+        return [Shelled(joined(rest)) for rest in inner(words, wrapper, 1)[:1]]
+
+    return read
+
+
+def _stdin(words: Words, stdin: str | None) -> list[Shelled]:
+    return [] if stdin is None or len(words) < 2 else [Shelled(Field(stdin))]
+
+
+def _parallel(words: Words, stdin: str | None) -> list[Shelled]:
+    rest = inner(words, Wrapper("jNnPLSaI", ("--jobs", "--joblog", "--colsep")), 1)[:1]
+    texts = [field.text for field in rest[0]] if rest else []
+    cut = next((at for at, text in enumerate(texts) if re.fullmatch(":::+[+]?", text)), len(texts))
+    template = " ".join(texts[:cut])
+    values = texts[cut + 1 :] or [UNKNOWN if stdin is None else stdin.strip()]
+    if not template:
+        return [Shelled(Field(value)) for value in values]
+    filled = [re.sub(r"\{[^{} ]*\}", lambda _: value, template) for value in values[:20]]  # noqa: B023
+    ends = ["" if "{" in template else f" {value}" for value in values[:20]]
+    return [Shelled(Field(text + end)) for text, end in zip(filled, ends, strict=True)]
+
+
+def _terminals(words: Words, _stdin: str | None) -> list[Shelled]:
+    """`tmux new 'make'`, `tmux send-keys 'make' Enter`: any word may be one."""
+    return [Shelled(word) for word in words[2:] if " " in word.text and word.known]
+
+
+SSH: Final = Wrapper("bcDEeFIiJLlmOopQRSWw", (), 1)
+READERS: Final[dict[str, Callable[[Words, str | None], list[Shelled]]]] = {
+    "eval": _eval,
+    "trap": _trap,
+    "ssh": _rest(SSH),
+    "watch": _rest(Wrapper("nq", ("--interval", "--equexit"))),
+    "su": _after("-c", "--command", "--session-command"),
+    "runuser": _after("-c", "--command", "--session-command"),
+    "script": _after("-c", "--command"),
+    "flock": _after("-c", "--command"),
+    "npx": _after("-c", "--call"),
+    "nix-shell": _after("--run", "--command"),
+    "env": _after("-S", "--split-string"),
+    "xterm": _after("-e"),
+    "at": _stdin,
+    "batch": _stdin,
+    "parallel": _parallel,
+    "tmux": _terminals,
+    "screen": _terminals,
+}

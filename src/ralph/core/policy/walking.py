@@ -1,0 +1,264 @@
+"""Going through a shell text as a shell would, without running anything."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from ralph.core.policy import output
+from ralph.core.policy.decision import Doubt
+from ralph.core.policy.expanding import About, fields, texts
+from ralph.core.policy.known import UNKNOWN, Field, Frame, Known
+from ralph.core.policy.shells import Shelled
+from ralph.core.safe_text import one_line
+from ralph.core.shell.insides import is_bomb, substitutions
+from ralph.core.shell.reading import read
+from ralph.core.shell.tree import (
+    Assignment,
+    Command,
+    Compound,
+    Function,
+    Pipeline,
+    Process,
+    Redirect,
+    Script,
+    Simple,
+    Word,
+)
+
+DEEPEST: Final = 12
+"""Texts in texts, wrappers in wrappers, functions in functions."""
+
+
+class TooMuch(Exception):
+    """More than anybody can follow."""
+
+
+class Call(NamedTuple):
+    """A command that the text runs."""
+
+    name: str
+    """Without its folder, in small letters; empty where there are only redirections."""
+    words: tuple[Field, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+    """Set for this command alone."""
+    redirects: tuple[tuple[str, Field], ...] = ()
+    cwd: str | None = None
+    stdin: str | None = None
+    is_sure: bool = True
+    """False for one way among several to see it."""
+
+
+class Bomb(NamedTuple):
+    """A function that starts itself twice over."""
+
+    name: str
+
+
+Found = Call | Doubt | Bomb
+
+
+class Walker:
+    """Goes through a text as a shell would, without running anything."""
+
+    def __init__(self, known: Known, steps: int) -> None:
+        self.known = known
+        self.found: list[Found] = []
+        self.steps = steps
+        self.left = steps
+        self.trees: dict[tuple[str, int], Script] = {}
+        self.called: set[tuple[object, ...]] = set()
+
+    def call(
+        self,
+        words: tuple[Field, ...],
+        frame: Frame,
+        variables: tuple[tuple[str, str], ...] = (),
+        redirects: tuple[tuple[str, Field], ...] = (),
+    ) -> None:
+        """A command with all its words."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Another round, with what is known by now."""
+        self.known.has_changed = False
+        self.found.clear()
+        self.called.clear()
+        self.left = self.steps
+
+    def text(self, shelled: Shelled, frame: Frame) -> None:
+        """What a shell does with a text."""
+        text, base = shelled.text.text, shelled.text.inner
+        self.deeper(frame)
+        if UNKNOWN in text:
+            self.doubt("a text is run that only the running shell knows", text, frame)
+        if (text, base) not in self.trees:
+            self.trees[text, base] = read(text, base)
+        script = self.trees[text, base]
+        if script.error:
+            self.doubt(f"it is no valid shell: {script.error}", text, frame)
+        self.script(script, frame)
+
+    def deeper(self, frame: Frame) -> None:
+        """One more level around what follows."""
+        if frame.level > DEEPEST:
+            raise TooMuch
+
+    def doubt(self, why: str, text: str, frame: Frame) -> None:
+        """Note what cannot be decided."""
+        if frame.is_sure:
+            shown = one_line(text.replace(UNKNOWN, "…"), 60)
+            self.found.append(Doubt(reason=f"{why}: `{shown}`"))
+
+    def script(self, script: Script, frame: Frame) -> None:
+        """Its pipelines, in order."""
+        for pipeline in script.pipelines:
+            self.pipeline(pipeline, frame)
+
+    def pipeline(self, pipeline: Pipeline, frame: Frame) -> None:
+        """Each command reads what the one before it prints."""
+        commands = pipeline.commands
+        if len(commands) == 1 and not pipeline.background:
+            self.command(commands[0], frame)
+            return
+        stdin = frame.stdin
+        for number, command in enumerate(commands):
+            part = frame.copy(stdin=stdin)
+            self.command(command, part)
+            if number < len(commands) - 1:
+                stdin = self.printed_by(command, frame.copy(stdin=stdin))
+
+    def command(self, command: Command, frame: Frame) -> None:
+        """One command of whatever kind."""
+        self.left -= 1
+        if self.left < 0:
+            raise TooMuch
+        match command:
+            case Simple():
+                self.simple(command, frame)
+            case Compound():
+                self.compound(command, frame)
+            case Function():
+                self.known.define(command.name, command.body)
+                if is_bomb(command):
+                    self.found.append(Bomb(command.name))
+
+    def compound(self, command: Compound, frame: Frame) -> None:
+        """Groups, conditions and loops: all their scripts, whichever of them will run."""
+        redirects = self.redirects(command.redirects, frame)
+        if redirects:
+            self.found.append(Call("", (), (), redirects, frame.cwd))
+        self.words(command.words, frame)
+        if command.kind == "for" and command.name:
+            for way in fields(command.words, self.about(frame)):
+                for field in way:
+                    self.known.assign(command.name, (UNKNOWN if field.glob else field.text,))
+        inside = frame
+        if command.kind in ("(", "coproc") or command.redirects:
+            inside = frame.copy(stdin=self.stdin(command.redirects, frame))
+        for script in command.scripts:
+            self.script(script, inside)
+        if command.kind not in ("(", "coproc"):
+            frame.cwd = inside.cwd
+
+    def simple(self, command: Simple, frame: Frame) -> None:
+        """Words, assignments and redirections, all of which may hold scripts."""
+        self.words(command.words, frame)
+        variables = [pair for each in command.assignments for pair in self.assign(each, frame)]
+        redirects = self.redirects(command.redirects, frame)
+        inside = frame
+        if command.redirects:
+            inside = frame.copy(stdin=self.stdin(command.redirects, frame))
+        if not command.words:
+            if redirects:
+                self.found.append(Call("", (), (), redirects, frame.cwd))
+            return
+        for way in fields(command.words, self.about(frame)):
+            self.call(way, inside, tuple(variables), redirects)
+        frame.cwd, frame.arguments = inside.cwd, inside.arguments
+        frame.shifted = inside.shifted
+
+    def words(self, words: Sequence[Word], frame: Frame) -> None:
+        """The scripts in words."""
+        for word in words:
+            for part in substitutions(word):
+                feeds = isinstance(part, Process) and not part.reads
+                self.script(part.script, frame.copy(stdin=UNKNOWN if feeds else frame.stdin))
+
+    def assign(self, assignment: Assignment, frame: Frame) -> Iterator[tuple[str, str]]:
+        """Remember a variable's value; it is also passed on to the command."""
+        self.words(assignment.words, frame)
+        about = self.about(frame)
+        if assignment.array:
+            values = [tuple(each.text for each in way) for way in fields(assignment.words, about)]
+        else:
+            values = [(text,) for text in texts(assignment.words[0], about)]
+        for value in values:
+            if assignment.adds:
+                self.known.extend(assignment.name, value, array=assignment.array)
+            else:
+                self.known.assign(assignment.name, value)
+            yield assignment.name, " ".join(value)
+
+    def redirects(
+        self, redirects: Sequence[Redirect], frame: Frame
+    ) -> tuple[tuple[str, Field], ...]:
+        """Where output goes and input comes from."""
+        for redirect in redirects:
+            self.words(redirect.words, frame)
+        return tuple(
+            (redirect.operator, field)
+            for redirect in redirects
+            if redirect.operator not in ("<<", "<<<")
+            for way in fields(redirect.words, self.about(frame))
+            for field in way
+        )
+
+    def stdin(self, redirects: Sequence[Redirect], frame: Frame) -> str | None:
+        """What is read, if redirections say so; otherwise what was read before."""
+        stdin = frame.stdin
+        for redirect in redirects:
+            if redirect.number not in ("", "0"):
+                continue
+            if redirect.operator in ("<<", "<<<"):
+                bodies = [
+                    text for word in redirect.words for text in texts(word, self.about(frame))
+                ]
+                stdin = bodies[0] if len(bodies) == 1 else UNKNOWN if bodies else ""
+            elif redirect.operator in ("<", "<>", "<&"):
+                (first, *_), *_ = fields(redirect.words, self.about(frame)) or [(Field(""),)]
+                stdin = first.printed
+        return stdin
+
+    def about(self, frame: Frame) -> About:
+        """What expansion has to know."""
+        return About(self.known, frame, self.printed)
+
+    def printed(self, script: Script, frame: Frame) -> str:
+        """What a script prints, as far as its text says so."""
+        parts = [self.printed_by_pipe(pipeline, frame) for pipeline in script.pipelines]
+        return "".join(parts)
+
+    def printed_by_pipe(self, pipeline: Pipeline, frame: Frame) -> str:
+        """What its last command prints."""
+        stdin = frame.stdin
+        for command in pipeline.commands:
+            stdin = self.printed_by(command, frame.copy(stdin=stdin))
+        return stdin or ""
+
+    def printed_by(self, command: Command, frame: Frame) -> str:
+        """What one command prints; UNKNOWN for all that is not plain to see."""
+        if isinstance(command, Function) or not isinstance(command, Simple):
+            if isinstance(command, Compound) and command.kind in ("(", "{"):
+                return "".join(self.printed(script, frame) for script in command.scripts)
+            return UNKNOWN
+        ways = fields(command.words, self.about(frame))
+        if len(ways) != 1 or not ways[0]:
+            return UNKNOWN if command.words else ""
+        name = name_of(ways[0][0])
+        if name in self.known.functions or name in self.known.aliases:
+            return UNKNOWN
+        return output.printed(name, ways[0], self.stdin(command.redirects, frame))
+
+
+def name_of(field: Field) -> str:
+    """What a command is called, wherever it lies; some file systems ignore capitals."""
+    return field.text.rpartition("/")[2].lower()

@@ -1,0 +1,1 @@
+"""Shell text as a tree: what the policy looks at. Read, never run."""

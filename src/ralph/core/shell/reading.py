@@ -1,0 +1,39 @@
+"""From text to a tree, whatever the text is. The way into this folder."""
+
+from typing import Final
+
+from ralph.core.shell.cursor import NotShell
+from ralph.core.shell.grammar import Grammar
+from ralph.core.shell.tree import Pipeline, Script
+
+TRIES: Final = 20
+"""How often reading is taken up again behind something that is no shell."""
+
+
+class TooDeep(Exception):
+    """Nested deeper than anything that is meant to be read."""
+
+
+def read(text: str, base: int = 0) -> Script:
+    """The tree; of a text that is no valid shell, all that can be made out.
+
+    A shell runs the lines before a mistake, and another shell may see no mistake at all.
+    """
+    grammar = Grammar(text, base)
+    pipelines: list[Pipeline] = []
+    error = ""
+    for _ in range(TRIES):
+        try:
+            while grammar.begins():
+                pipelines += grammar.line()
+            if grammar.at >= len(text):
+                break
+            raise grammar.trouble()
+        except NotShell as trouble:
+            if trouble.is_deep:
+                raise TooDeep(str(trouble)) from None
+            error = error or str(trouble)
+            at = grammar.at + 1
+            grammar = Grammar(text, base)
+            grammar.at = at
+    return Script(pipelines=tuple(pipelines), error=error)
