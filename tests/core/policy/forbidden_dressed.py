@@ -125,6 +125,7 @@ ls > >(git push)
 tee >(git push) < x
 cat <<< "$(git push)"
 ls > "$(git push)"
+ls >&'$(git push)'
 ls 2> $(git push)
 f() { git push; }; f
 f() ( git push ); f
@@ -255,7 +256,18 @@ FOO=bar git push
 FOO=bar BAZ="q x" git push
 x[1]=2 git push
 a+=b git push
+x=until "$x"git push
+"${nothing[@]}" git push
+"$@" git push
+x=foo ${x}git push
+if false; then x=a; fi; ${x}git push
+false && x=a; $x git push
+set -- git push; if false; then set -- ls; fi; "$@"
+(env() { :; }); env git push
+alias env=ls; env git push
 >out git push
+&>out git push
+&>>out git push
 <in git push >out
 2>&1 git push
 git 2>/dev/null push

@@ -35,13 +35,14 @@ def _somewhere(_words: Words, frame: Frame, _known: Known) -> None:
     frame.cwd = None
 
 
-def _declare(words: Words, _frame: Frame, known: Known) -> None:
+def _declare(words: Words, frame: Frame, known: Known) -> None:
     refers = any(re.fullmatch(r"-\w*n\w*", word.text) for word in words[1:])
     for word in words[1:]:
         if found := ASSIGNED.fullmatch(word.text):
             name, adds, value = found.groups()
             if refers and words[0].text in ("declare", "typeset", "local"):
                 value = UNKNOWN
+            frame.assigned.add(name)
             if adds:
                 known.extend(name, (value,), array=False)
             else:
@@ -66,7 +67,9 @@ def _set(words: Words, frame: Frame, _known: Known) -> None:
         at += 2 if words[at].text.endswith("o") else 1
     if at < len(words):
         rest = words[at + 1 :] if words[at].text in ("--", "-") else words[at:]
-        frame.arguments = tuple(word.text for word in rest)
+        given = tuple(word.text for word in rest)
+        # Kept beside those before: this one may stand where the shell never comes.
+        frame.arguments = (*frame.arguments[-3:], given)
 
 
 def _shift(_words: Words, frame: Frame, _known: Known) -> None:

@@ -31,7 +31,7 @@ def walk(text: str, ground: Ground) -> list[Found]:
     caller = Caller(known, STEPS + len(text))
     for _ in range(ROUNDS):
         caller.start()
-        caller.text(Shelled(Field(text, inner=0), ()), Frame(cwd=cwd, arguments=()))
+        caller.text(Shelled(Field(text, inner=0)), Frame(cwd=cwd))
         caller.uncalled(cwd)
         if not known.has_changed:
             break
@@ -66,15 +66,18 @@ class Caller(Walker):
                 redirects,
                 frame.cwd,
                 frame.stdin,
-                frame.is_sure,
+                frame.is_sure and first.text not in self.known.functions,
             )
         )
         if not words:
             return
         if not is_clear:
             self._unclear(words, frame, variables)
-        elif not self._own(words, frame):
-            self._program(name, words, frame, variables)
+            return
+        if self._own(words, frame):
+            # Where the definition does not hold, the program of that name runs.
+            frame = frame.copy(is_sure=False)
+        self._program(name, words, frame, variables)
 
     def _unclear(self, words: tuple[Field, ...], frame: Frame, variables: Variables) -> None:
         first = words[0]
@@ -101,7 +104,7 @@ class Caller(Walker):
             if key not in self.called:
                 self.called.add(key)
                 inside = frame.copy(
-                    arguments=arguments,
+                    arguments=() if arguments is None else (arguments,),
                     shifted=False,
                     level=frame.level + 1,
                     calls=(*frame.calls, name),
@@ -159,7 +162,7 @@ class Caller(Walker):
             level=frame.level + 1, calls=frame.calls if calls is None else calls, stdin=None
         )
         if text.arguments is not None:
-            inside.arguments, inside.shifted = text.arguments, False
+            inside.arguments, inside.shifted = (text.arguments,), False
             inside.zero = text.zero
         self.text(text, inside)
         frame.cwd = inside.cwd if calls is not None else frame.cwd

@@ -183,9 +183,12 @@ def _values(part: Variable, about: About) -> list[tuple[str, ...]]:
     frame = about.frame
     if part.name in "@*" or part.name.isdigit():
         return _arguments(part, frame)
-    found = about.known.variables.get(part.name)
-    if found is None:
-        return [(UNKNOWN,)]
+    found = list(about.known.variables.get(part.name, ()))
+    if not found or not (part.name in frame.assigned or part.name in about.known.given):
+        # Perhaps it has no value yet, or one from outside.
+        found.append((UNKNOWN,))
+    if part.index == "@" and found[-1] == (UNKNOWN,):
+        found.append(())
     if part.index in ("@", "*"):
         joins = part.index == "*" and part.quoted
         return [(" ".join(value),) if joins else value for value in found]
@@ -197,10 +200,13 @@ def _values(part: Variable, about: About) -> list[tuple[str, ...]]:
 def _arguments(part: Variable, frame: Frame) -> list[tuple[str, ...]]:
     if part.name == "0":
         return [(frame.zero,)]
-    if frame.arguments is None:
-        return [(UNKNOWN,)]
-    suffixes = len(frame.arguments) + 1 if frame.shifted else 1
-    versions = [frame.arguments[start:] for start in range(min(suffixes, MOST))]
+    if not frame.arguments:
+        return [(UNKNOWN,), ()] if part.name == "@" else [(UNKNOWN,)]
+    versions = [
+        arguments[start:]
+        for arguments in frame.arguments
+        for start in range(min(len(arguments) + 1 if frame.shifted else 1, MOST))
+    ]
     if part.name == "@":
         return versions
     if part.name == "*":

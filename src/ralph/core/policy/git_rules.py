@@ -58,7 +58,7 @@ def judge_git(call: Call, mode: Git) -> Deny | Doubt | None:
 def _unfree(git: GitCall, mode: Git) -> Deny | None:
     name = git.subcommand.replace(UNKNOWN, "")
     arguments = [word.text for word in git.arguments]
-    if UNKNOWN in git.subcommand and name not in INSTEAD:
+    if not git.is_clear and name not in INSTEAD:
         return None
     if only_looks(name, arguments):
         return None

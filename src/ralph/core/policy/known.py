@@ -45,7 +45,6 @@ class Frame:
         *,
         cwd: str | None,
         stdin: str | None = None,
-        arguments: tuple[str, ...] | None = None,
         level: int = 0,
         is_sure: bool = True,
     ) -> None:
@@ -53,7 +52,8 @@ class Frame:
         """None when it depends on what the shell finds."""
         self.stdin = stdin
         """What is read from there; None is whatever the outermost shell reads."""
-        self.arguments = arguments
+        self.arguments: tuple[tuple[str, ...], ...] = ()
+        """What `$@` may be; nothing is known when it is empty."""
         self.zero = UNKNOWN
         """What `$0` is."""
         self.shifted = False
@@ -64,11 +64,18 @@ class Frame:
         """False in what may not run at all, or not so: nothing to doubt or rewrite there."""
         self.calls: tuple[str, ...] = ()
         """The functions and aliases around."""
+        self.assigned: set[str] = set()
+        """Variables that have a value by now, whichever way the shell has taken."""
+
+    def take_over(self, inside: "Frame") -> None:
+        """What a part of the same shell has changed."""
+        self.cwd, self.arguments, self.shifted = inside.cwd, inside.arguments, inside.shifted
+        self.assigned = inside.assigned
 
     def copy(self, **changes: object) -> "Frame":
         """The same place for a shell of its own."""
         frame = Frame(cwd=self.cwd)
-        frame.__dict__.update(self.__dict__)
+        frame.__dict__.update(self.__dict__, assigned=set(self.assigned))
         frame.__dict__.update(changes)
         return frame
 
@@ -83,6 +90,8 @@ class Known:
         self.variables: dict[str, dict[tuple[str, ...], None]] = {
             name: {(value,): None} for name, value in variables.items()
         }
+        self.given = frozenset(variables)
+        """What every shell has from the start."""
         self.functions: dict[str, Command] = {}
         self.aliases: dict[str, str] = {}
         self.has_changed = False

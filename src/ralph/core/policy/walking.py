@@ -110,8 +110,18 @@ class Walker:
 
     def script(self, script: Script, frame: Frame) -> None:
         """Its pipelines, in order."""
+        certain: set[str] | None = None
         for pipeline in script.pipelines:
+            if not pipeline.after and certain is not None:
+                frame.assigned, certain = certain, None
+            elif pipeline.after and certain is None:
+                certain = set(frame.assigned)
+            if pipeline.after == "||":
+                frame.assigned = set(certain or ())
             self.pipeline(pipeline, frame)
+            if pipeline.after == "||":
+                frame.assigned = set(certain or ())
+        frame.assigned = frame.assigned if certain is None else certain
 
     def pipeline(self, pipeline: Pipeline, frame: Frame) -> None:
         """Each command reads what the one before it prints."""
@@ -151,30 +161,35 @@ class Walker:
             for way in fields(command.words, self.about(frame)):
                 for field in way:
                     self.known.assign(command.name, (UNKNOWN if field.glob else field.text,))
-        inside = frame
-        if command.kind in ("(", "coproc") or command.redirects:
-            inside = frame.copy(stdin=self.stdin(command.redirects, frame))
-        for script in command.scripts:
+        inside = frame.copy(stdin=self.stdin(command.redirects, frame))
+        if command.name:
+            inside.assigned.add(command.name)
+        for number, script in enumerate(command.scripts):
+            before = set(inside.assigned)
             self.script(script, inside)
+            if number or command.kind not in ("{", "if", "while"):
+                # Whether it runs at all is not certain.
+                inside.assigned = before
         if command.kind not in ("(", "coproc"):
-            frame.cwd = inside.cwd
+            frame.take_over(inside)
 
     def simple(self, command: Simple, frame: Frame) -> None:
         """Words, assignments and redirections, all of which may hold scripts."""
         self.words(command.words, frame)
         variables = [pair for each in command.assignments for pair in self.assign(each, frame)]
         redirects = self.redirects(command.redirects, frame)
-        inside = frame
-        if command.redirects:
-            inside = frame.copy(stdin=self.stdin(command.redirects, frame))
         if not command.words:
+            frame.assigned.update(each.name for each in command.assignments)
             if redirects:
                 self.found.append(Call("", (), (), redirects, frame.cwd))
             return
+        inside = frame
+        if command.redirects:
+            inside = frame.copy(stdin=self.stdin(command.redirects, frame))
         for way in fields(command.words, self.about(frame)):
             self.call(way, inside, tuple(variables), redirects)
-        frame.cwd, frame.arguments = inside.cwd, inside.arguments
-        frame.shifted = inside.shifted
+        if inside is not frame:
+            frame.take_over(inside)
 
     def words(self, words: Sequence[Word], frame: Frame) -> None:
         """The scripts in words."""
@@ -204,13 +219,18 @@ class Walker:
         """Where output goes and input comes from."""
         for redirect in redirects:
             self.words(redirect.words, frame)
-        return tuple(
+        found = tuple(
             (redirect.operator, field)
             for redirect in redirects
             if redirect.operator not in ("<<", "<<<")
             for way in fields(redirect.words, self.about(frame))
             for field in way
         )
+        for operator, field in found:
+            if operator == ">&" and ("$" in field.text or "`" in field.text):
+                # bash expands this one twice, whatever quotes stand around it.
+                self.text(Shelled(Field(f": {field.text}")), frame.copy(level=frame.level + 1))
+        return found
 
     def stdin(self, redirects: Sequence[Redirect], frame: Frame) -> str | None:
         """What is read, if redirections say so; otherwise what was read before."""

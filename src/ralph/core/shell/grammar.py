@@ -45,24 +45,30 @@ class Grammar(Simples):
     def begins(self) -> bool:
         """Whether a command begins here; what is empty before it is skipped."""
         self.gap()
-        return self.peek() not in ("", ")", ";", "&", "|") and self.bare() not in CLOSING
+        if self.peek() == "&":
+            return self.peek(2) == "&>"
+        return self.peek() not in ("", ")", ";", "|") and self.bare() not in CLOSING
 
     def line(self) -> list[Pipeline]:
         """Pipelines joined by `&&` and `||`, and the sign that ends them."""
         pipelines = [self.pipeline()]
-        while self.take(NEXT) is not None:
+        while (after := self.take(NEXT)) is not None:
             self.gap()
-            pipelines.append(self.pipeline())
+            pipelines.append(self.pipeline(after))
         if self.peek(2) not in (";;", ";&") and self.skip(";"):
             return pipelines
         if self.skip("&"):
-            return [Pipeline(commands=each.commands, background=True) for each in pipelines]
+            return [
+                Pipeline(commands=each.commands, after=each.after, background=True)
+                for each in pipelines
+            ]
         if self.peek() not in ("", "\n", ")", ";"):
             raise self.trouble()
         return pipelines
 
-    def pipeline(self) -> Pipeline:
+    def pipeline(self, after: str = "") -> Pipeline:
         """Commands joined by `|`, and what may stand before them."""
+        start = self.at
         while self.bare() in ("!", "time"):
             here = self.at
             if self.next_bare() == "time":
@@ -72,14 +78,14 @@ class Grammar(Simples):
                     # Only the program of that name has options like this.
                     self.at = here
                     break
-        if self.peek() in ("", "\n", ";", ")", "&"):
+        if self.at > start and self.peek() in ("", "\n", ";", ")", "&"):
             # A lone `time` or `!` is a command, too.
-            return Pipeline(commands=())
+            return Pipeline(commands=(), after=after)
         commands = [self.command()]
         while self.take(PIPED) is not None:
             self.gap()
             commands.append(self.command())
-        return Pipeline(commands=tuple(commands))
+        return Pipeline(commands=tuple(commands), after=after)
 
     def command(self) -> Command:
         """One command with its redirections."""

@@ -112,6 +112,8 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     """Commands, each of which reads what the one before it prints."""
 
     commands: tuple[Command, ...]
+    after: str = ""
+    """`&&` or `||`, where one stands before it."""
     background: bool = False
 
 

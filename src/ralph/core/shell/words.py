@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from ralph.core.shell.cursor import CONTINUED, Cursor
+from ralph.core.shell.cursor import CONTINUED, Cursor, NotShell
 from ralph.core.shell.escapes import ansi
 from ralph.core.shell.tree import (
     Number,
@@ -108,12 +108,13 @@ class Words(Cursor):
 
     def _quoted(self) -> list[Part]:
         """What stands between double quotes; the first one is behind us."""
-        parts: list[Part] = [Text(text="", quoted=True, start=self.place(self.at))]
+        start = self.place(self.at)
+        parts: list[Part] = []
         while not self.skip('"'):
             if self.at >= len(self.text):
                 raise self.trouble('a " is never closed')
             self._inside(parts, IN_QUOTES, '$`"\\')
-        return parts
+        return parts or [Text(text="", quoted=True, start=start)]
 
     def _inside(self, parts: list[Part], plain: re.Pattern[str], escaped: str) -> None:
         """One piece of text in which nothing but dollars, backticks and backslashes counts."""
@@ -132,10 +133,17 @@ class Words(Cursor):
             self.at += 2
 
     def heredoc_parts(self) -> tuple[Part, ...]:
-        """The whole text, which is the body of a here-document."""
+        """The whole text, which is the body of a here-document.
+
+        A mistake in it is found by the shell only as it runs, with what stands before it done.
+        """
         parts: list[Part] = []
-        while self.at < len(self.text):
-            self._inside(parts, IN_HEREDOC, "$`\\")
+        try:
+            while self.at < len(self.text):
+                self._inside(parts, IN_HEREDOC, "$`\\")
+        except NotShell as trouble:
+            if trouble.is_deep:
+                raise
         return _joined(parts)
 
     def _dollar(self, *, quoted: bool) -> list[Part]:
