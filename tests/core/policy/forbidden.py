@@ -201,6 +201,9 @@ TEXTS = [
     "ls )\ngit push",
     "git commit -m x && git push # 'quote",
     "rm -rf \\\n  /",
+    "ls\r#it;git push",
+    "echo \\\r\ngit push",
+    "cat <<EOF\nEOF\r\ncat <<'X'\nEOF\ngit push\nX",
     "rm -rf build\nrm -rf /",
     "bash <<EOF\nrm -rf ~\nEOF",
 ]

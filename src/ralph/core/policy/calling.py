@@ -11,6 +11,7 @@ from ralph.core.policy.shells import Shelled, shelled
 from ralph.core.policy.walking import Call, Found, Walker, name_of
 from ralph.core.policy.wrappers import ASSIGNMENT, inner, wrapper_of
 from ralph.core.shell.escapes import quote
+from ralph.core.shell.tree import Command
 
 ROUNDS: Final = 3
 """How often variables are looked for, since one may hold another that is assigned further down."""
@@ -44,9 +45,10 @@ class Caller(Walker):
     def uncalled(self, cwd: str) -> None:
         """Functions that nobody calls here: somebody may, later."""
         called = {key[0] for key in self.called}
-        for name, body in list(self.known.functions.items()):
+        for name, bodies in list(self.known.functions.items()):
             if name not in called:
-                self.command(body, Frame(cwd=cwd, is_sure=False))
+                for body in bodies:
+                    self.command(body, Frame(cwd=cwd, is_sure=False))
 
     def call(
         self,
@@ -96,22 +98,8 @@ class Caller(Walker):
         """Functions and aliases that the text itself defines."""
         name = words[0].text
         if name in self.known.functions:
-            arguments: tuple[str, ...] | None = tuple(word.text for word in words[1:])
-            if name in frame.calls:
-                # It calls itself, each time with other arguments perhaps.
-                arguments = None
-            key = (name, arguments, frame.stdin, frame.cwd)
-            if key not in self.called:
-                self.called.add(key)
-                inside = frame.copy(
-                    arguments=() if arguments is None else (arguments,),
-                    shifted=False,
-                    level=frame.level + 1,
-                    calls=(*frame.calls, name),
-                )
-                self.deeper(inside)
-                self.command(self.known.functions[name], inside)
-                frame.cwd = inside.cwd
+            for body in list(self.known.functions[name]):
+                self._body(name, body, words, frame)
             return True
         if name in self.known.aliases and name not in frame.calls:
             rest = " ".join(quote(word.text) for word in words[1:])
@@ -119,6 +107,27 @@ class Caller(Walker):
             self._inside(Shelled(text), frame, calls=(*frame.calls, name))
             return True
         return False
+
+    def _body(self, name: str, body: Command, words: tuple[Field, ...], frame: Frame) -> None:
+        """A function at work; the same again says nothing new."""
+        arguments: tuple[tuple[str, ...], ...] = (tuple(word.text for word in words[1:]),)
+        this = f"{name} {id(body)}"
+        if this in frame.calls:
+            # It calls itself, each time with other arguments perhaps.
+            arguments = ()
+        key = (name, id(body), arguments, frame.stdin, frame.cwd, frame.is_sure)
+        if key in self.called:
+            return
+        self.called.add(key)
+        inside = frame.copy(
+            arguments=arguments,
+            shifted=False,
+            level=frame.level + 1,
+            calls=(*frame.calls, this),
+        )
+        self.deeper(inside)
+        self.command(body, inside)
+        frame.cwd = inside.cwd
 
     def _program(
         self, name: str, words: tuple[Field, ...], frame: Frame, variables: Variables
@@ -157,7 +166,7 @@ class Caller(Walker):
         self.deeper(frame)
         self.call(words, frame, variables)
 
-    def _inside(self, text: Shelled, frame: Frame, calls: tuple[str, ...] | None = None) -> None:
+    def _inside(self, text: Shelled, frame: Frame, calls: tuple[object, ...] | None = None) -> None:
         inside = frame.copy(
             level=frame.level + 1, calls=frame.calls if calls is None else calls, stdin=None
         )

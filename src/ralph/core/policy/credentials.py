@@ -1,14 +1,14 @@
 """Keys and passwords, which no task needs to read."""
 
 import re
-from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Final
 
 from ralph.core.doors import RULES
 from ralph.core.hidden import HIDDEN
 from ralph.core.policy.decision import Deny, Ground
 from ralph.core.policy.known import UNKNOWN
-from ralph.core.policy.places import is_within, resolved, without_glob
+from ralph.core.policy.places import resolved, without_glob
 from ralph.core.policy.walking import Call
 
 SECRETS: Final = (
@@ -42,22 +42,19 @@ PATTERN_FIRST: Final = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "
 """Their first word is no file."""
 
 
-def places(home: str, open_doors: Collection[str]) -> Iterator[str]:
+@lru_cache(maxsize=8)
+def places(home: str, open_doors: tuple[str, ...]) -> re.Pattern[str]:
     """Where keys and passwords are; not behind doors that a person has opened."""
-    for group in SECRETS:
-        yield from (_at(place, home) for place in HIDDEN[group])
-    for place in LOGINS:
-        yield _at(place, home)
+    found = [place for group in SECRETS for place in HIDDEN[group]]
+    found += LOGINS
     for name, rule in RULES.items():
         if name not in open_doors:
-            yield from (_at(place, home) for place in (*rule.read, *rule.write))
+            found += (*rule.read, *rule.write)
+    full = [home + place[1:] if place.startswith("~") else place for place in found]
+    return re.compile(f"(?:{'|'.join(map(re.escape, full))})(?:/.*)?", re.DOTALL)
 
 
-def _at(place: str, home: str) -> str:
-    return home + place[1:] if place.startswith("~") else place
-
-
-def judge_credentials(call: Call, ground: Ground, open_doors: Collection[str]) -> Deny | None:
+def judge_credentials(call: Call, ground: Ground, open_doors: tuple[str, ...]) -> Deny | None:
     """Whether the command would read what a session has no business with."""
     paths = [field.text for operator, field in call.redirects if operator in ("<", "<>")]
     if call.name not in NO_READERS:
@@ -72,18 +69,18 @@ def judge_credentials(call: Call, ground: Ground, open_doors: Collection[str]) -
     return None
 
 
-def judge_file(path: str, ground: Ground, open_doors: Collection[str]) -> Deny | None:
+def judge_file(path: str, ground: Ground, open_doors: tuple[str, ...]) -> Deny | None:
     """The same for a tool that reads a file."""
     return _secret(path, ground.cwd or ground.checkout, ground, open_doors)
 
 
-def _secret(text: str, cwd: str | None, ground: Ground, doors: Collection[str]) -> Deny | None:
+def _secret(text: str, cwd: str | None, ground: Ground, doors: tuple[str, ...]) -> Deny | None:
     # `curl -d @FILE`, `--file=FILE`, `-F key=@FILE`, `host:FILE`
     for part in {text, *re.split(r"[=@:,]+", text)}:
         path = resolved(without_glob(part)[0], cwd)
         if path is None or PUBLIC.fullmatch(path):
             continue
-        if any(is_within(path, place) for place in places(ground.home, doors)):
+        if places(ground.home, doors).fullmatch(path):
             return Deny(
                 reason=f"`{text.replace(UNKNOWN, '…')}` holds keys or passwords",
                 suggestion="do without; a person opens a door for what a task needs",

@@ -92,7 +92,7 @@ def decide_command(
         found = walk(text, ground)
     except TooDeep:
         return Deny(reason="the command is nested too deeply to be judged", suggestion=SIMPLER)
-    except TooMuch:
+    except (TooMuch, RecursionError):
         return Deny(reason="the command is too involved to be judged", suggestion=SIMPLER)
     doubts: list[str] = []
     for verdict in _verdicts(found, rules, ground, only_reads=only_reads):
@@ -145,7 +145,7 @@ def _is_ralph(text: str, ground: Ground) -> bool:
     """Whether the text calls Ralph and nothing else."""
     try:
         found = walk(text.replace("\0", ""), ground)
-    except (TooDeep, TooMuch):
+    except (TooDeep, TooMuch, RecursionError):
         return False
     names = {each.name if isinstance(each, Call) else "" for each in found}
     writes = any(isinstance(each, Call) and each.redirects for each in found)

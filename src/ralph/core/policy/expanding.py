@@ -107,7 +107,7 @@ def _expanded(word: Word, about: About, *, splits: bool) -> list[tuple[Field, ..
         choices = _choices(part, about)
         quoted = not splits or getattr(part, "quoted", True)
         if len(ways) * len(choices) > MOST:
-            choices = [(UNKNOWN,)]
+            return [(NO_ONE_KNOWS,)]
         if len(choices) > 1:
             ways = [way.copy() for way in ways for _ in choices]
         for place, way in enumerate(ways):

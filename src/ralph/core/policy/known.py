@@ -62,8 +62,8 @@ class Frame:
         """How many texts, functions and wrappers stand around."""
         self.is_sure = is_sure
         """False in what may not run at all, or not so: nothing to doubt or rewrite there."""
-        self.calls: tuple[str, ...] = ()
-        """The functions and aliases around."""
+        self.calls: tuple[object, ...] = ()
+        """The functions, aliases and texts around."""
         self.assigned: set[str] = set()
         """Variables that have a value by now, whichever way the shell has taken."""
 
@@ -92,9 +92,12 @@ class Known:
         }
         self.given = frozenset(variables)
         """What every shell has from the start."""
-        self.functions: dict[str, Command] = {}
+        self.functions: dict[str, list[Command]] = {}
+        """All bodies that a name may have."""
         self.aliases: dict[str, str] = {}
         self.has_changed = False
+        self.separators = variables["IFS"]
+        """At which unquoted values are cut."""
 
     def assign(self, name: str, value: tuple[str, ...]) -> None:
         """One more value that the variable may have."""
@@ -104,6 +107,9 @@ class Known:
         if value not in values:
             values[value] = None
             self.has_changed = True
+            if name == "IFS":
+                signs = {sign for each in values for text in each for sign in text}
+                self.separators = "".join(sorted(signs))
 
     def extend(self, name: str, value: tuple[str, ...], *, array: bool) -> None:
         """`x+=…`: behind every value so far, and behind none."""
@@ -118,9 +124,10 @@ class Known:
         return any("".join(each).endswith("".join(value)) for each in self.variables.get(name, {}))
 
     def define(self, name: str, body: Command) -> None:
-        """A function; the last one of a name counts."""
-        if self.functions.get(name) is not body:
-            self.functions[name] = body
+        """A function, or one more body for a name."""
+        bodies = self.functions.setdefault(name, [])
+        if not any(each is body for each in bodies):
+            bodies.append(body)
             self.has_changed = True
 
     def rename(self, name: str, text: str) -> None:
@@ -128,9 +135,3 @@ class Known:
         if self.aliases.get(name) != text:
             self.aliases[name] = text
             self.has_changed = True
-
-    @property
-    def separators(self) -> str:
-        """At which unquoted values are cut."""
-        values = self.variables.get("IFS", {})
-        return "".join(sorted({sign for value in values for text in value for sign in text}))

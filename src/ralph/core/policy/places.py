@@ -1,7 +1,7 @@
 """Paths in commands: where they lead, as far as letters tell."""
 
 import re
-from posixpath import commonpath, join, normpath
+from posixpath import join, normpath
 from typing import Final
 
 from ralph.core.policy.decision import Ground
@@ -27,7 +27,7 @@ def resolved(path: str, cwd: str | None) -> str | None:
 
 def is_within(path: str, folder: str) -> bool:
     """Whether the path is the folder or in it."""
-    return path == folder or commonpath((path, folder)) == folder
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def is_temporary(path: str) -> bool:

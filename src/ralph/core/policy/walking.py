@@ -24,7 +24,7 @@ from ralph.core.shell.tree import (
     Word,
 )
 
-DEEPEST: Final = 12
+DEEPEST: Final = 20
 """Texts in texts, wrappers in wrappers, functions in functions."""
 
 
@@ -87,6 +87,10 @@ class Walker:
     def text(self, shelled: Shelled, frame: Frame) -> None:
         """What a shell does with a text."""
         text, base = shelled.text.text, shelled.text.inner
+        if (text, frame.arguments) in frame.calls:
+            # It runs itself, as far as anybody can tell.
+            return
+        frame.calls = (*frame.calls, (text, frame.arguments))
         self.deeper(frame)
         if UNKNOWN in text:
             self.doubt("a text is run that only the running shell knows", text, frame)

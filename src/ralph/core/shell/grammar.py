@@ -29,6 +29,7 @@ class Grammar(Simples):
     def script_of(self, text: str, base: int) -> Script:
         inner = Grammar(text, base, self.depth)
         script = inner.script()
+        self.mistakes += inner.mistakes
         if inner.at < len(text):
             raise inner.trouble()
         return script
@@ -234,10 +235,11 @@ class Grammar(Simples):
 
     def _coproc(self) -> Compound:
         here = self.at
-        self.next_bare()
-        if self.peek() != "(" and self.bare() not in COMPOUNDS:
-            # No name, so that the word was the command itself.
-            self.at = here
+        if self.bare() not in COMPOUNDS:
+            self.next_bare()
+            if self.peek() != "(" and self.bare() not in COMPOUNDS:
+                # No name, so that the word was the command itself.
+                self.at = here
         command = self.command()
         script = Script(pipelines=(Pipeline(commands=(command,), background=True),))
         return Compound(kind="coproc", scripts=(script,))

@@ -7,10 +7,10 @@ from ralph.core.shell.tree import Text, Word
 from ralph.core.shell.words import Waiting, Words
 
 DELIMITER: Final = re.compile(
-    r"(?:[^ \t\r\n;&|()<>'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$'(?:[^'\\]|\\.)*')+", re.DOTALL
+    r"(?:[^ \t\n;&|()<>'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$'(?:[^'\\]|\\.)*')+", re.DOTALL
 )
 QUOTING: Final = re.compile(r"\$?'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)", re.DOTALL)
-ENDS_OPEN: Final = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+ENDS_OPEN: Final = re.compile(r"(?<!\\)(?:\\\\)*\\\n\Z")
 """The line goes on in the next one."""
 
 
@@ -42,17 +42,18 @@ class Heredocs(Words):
             else:
                 inner = type(self)(body, base, self.depth + 1)
                 waiting.found.append(Word(parts=inner.heredoc_parts()))
+                self.mistakes += inner.mistakes
 
     def _lines(self, waiting: Waiting) -> list[str]:
         """The lines of the body as the shell joins them; the last one is behind us."""
         lines: list[str] = []
         while self.at < len(self.text):
             line = self._line()
-            while not waiting.quoted and ENDS_OPEN.search(line.rstrip("\r\n")) and line[-1] == "\n":
+            while not waiting.quoted and ENDS_OPEN.search(line):
                 if self.at >= len(self.text):
                     break
-                line = line.rstrip("\r\n")[:-1] + self._line()
-            plain = line.rstrip("\r\n")
+                line = line[:-2] + self._line()
+            plain = line.removesuffix("\n")
             if (plain.lstrip("\t") if waiting.indented else plain) == waiting.end:
                 break
             lines.append(line)

@@ -33,7 +33,8 @@ def read(text: str, base: int = 0) -> Script:
             if trouble.is_deep:
                 raise TooDeep(str(trouble)) from None
             error = error or str(trouble)
-            at = grammar.at + 1
+            at, mistakes = grammar.at + 1, grammar.mistakes
             grammar = Grammar(text, base)
-            grammar.at = at
+            grammar.at, grammar.mistakes = at, mistakes
+    error = error or (grammar.mistakes[0] if grammar.mistakes else "")
     return Script(pipelines=tuple(pipelines), error=error)

@@ -7,7 +7,7 @@ from ralph.core.shell.cursor import BLANK
 from ralph.core.shell.heredocs import Heredocs
 from ralph.core.shell.tree import Assignment, Redirect, Simple, Word
 
-BARE: Final = re.compile(r"(?:[^ \t\r\n;&|()<>'\"\\$`]|\\\r?\n)+(?=[ \t\r\n;&|()<>]|$)")
+BARE: Final = re.compile(r"(?:[^ \t\r\n;&|()<>'\"\\$`]|\\\n)+(?=[ \t\n;&|()<>]|\r\n|\r?\Z)")
 COMMENT: Final = re.compile(r"#[^\n]*")
 ASSIGNED: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^]=\s]*\])?(\+?)=")
 REDIRECTED: Final = re.compile(
@@ -41,7 +41,7 @@ class Simples(Heredocs):
         if found is None:
             return ""
         word = found.group()
-        return re.sub(r"\\\r?\n", "", word) if "\\" in word else word
+        return word.replace("\\\n", "") if "\\" in word else word
 
     def next_bare(self) -> str:
         """The same, and it is behind us."""

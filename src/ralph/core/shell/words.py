@@ -16,7 +16,7 @@ from ralph.core.shell.tree import (
     Word,
 )
 
-PLAIN: Final = re.compile(r"[^ \t\r\n;&|()<>'\"\\$`]+")
+PLAIN: Final = re.compile(r"(?:[^ \t\r\n;&|()<>'\"\\$`]|\r(?!\n|\Z))+")
 IN_QUOTES: Final = re.compile(r"[^\"\\$`]+")
 IN_HEREDOC: Final = re.compile(r"[^\\$`]+")
 IN_BRACES: Final = re.compile(r"[^}'\"\\$`<>]+|[<>]")
@@ -50,6 +50,8 @@ class Words(Cursor):
     def __init__(self, text: str, base: int = 0, depth: int = 0) -> None:
         super().__init__(text, base, depth)
         self.waiting: list[Waiting] = []
+        self.mistakes: list[str] = []
+        """What is wrong in here-documents."""
         self.sums: dict[int, tuple[Word | None, int]] = {}
         """Kept by where they begin: whoever tries both readings at each of forty levels is never
         done."""
@@ -144,6 +146,7 @@ class Words(Cursor):
         except NotShell as trouble:
             if trouble.is_deep:
                 raise
+            self.mistakes.append(str(trouble))
         return _joined(parts)
 
     def _dollar(self, *, quoted: bool) -> list[Part]:

@@ -1,0 +1,212 @@
+"""Whatever way a command is dressed up: what must not run does not, and what may run does."""
+
+import shlex
+from collections.abc import Callable
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ralph.core.policy.deciding import decide_command
+from ralph.core.policy.decision import Allow, Deny, Git, Ground, Packaging, Rewrite, Rules
+from tests.core.policy.everyday import EVERYDAY
+from tests.core.policy.forbidden import FORBIDDEN
+
+GROUND = Ground(checkout="/w/proj", home="/home/me")
+STRICT = Rules(strict=True)
+
+FORBIDDEN_WORDS = st.sampled_from(
+    ["git push", "git reset --hard", "rm -rf /", "git -C x push -f", "cat ~/.ssh/id_rsa"]
+    + ["git commit --amend", "dd if=x of=/dev/sda", "git checkout .", "chmod -R 777 /"]
+)
+HARMLESS_WORDS = st.sampled_from(
+    ["git status", "make test", "rm -rf build", "echo git push", "grep -rn 'rm -rf /' ."]
+    + ["git commit -m 'git push'", "npm test", "cat README.md", "printf '%s' 'pip install'"]
+)
+AROUND = [
+    "{}",
+    "( {}\n)",
+    "{{ {}\n}}",
+    "ls && {{ {}\n}}",
+    "{{ {}\n}} && ls",
+    "ls; {}",
+    "{{ {}\n}}; ls",
+    "ls | {{ {}\n}}",
+    "( {}\n) | cat",
+    "! {{ {}\n}}",
+    "time {{ {}\n}}",
+    "( {}\n) &",
+    "if true; then {}\nfi",
+    "if {}\nthen ls; fi",
+    "if false; then :; else {}\nfi",
+    "while {}\ndo :; done",
+    "until false; do {}\ndone",
+    "for i in 1 2; do {}\ndone",
+    "for ((i = 0; i < 2; i++)); do {}\ndone",
+    "case x in (x) {}\n;; esac",
+    "case x in y) ls;; x) {}\nesac",
+    "f() {{ {}\n}}; f",
+    "function f {{ {}\n}}; f",
+    "f() ( {}\n); f a b",
+    "coproc {{ {}\n}}",
+    "echo $( {}\n)",
+    'echo "a $( {}\n) b"',
+    "x=$( {}\n)",
+    "cat <( {}\n)",
+    "ls > >( {}\n)",
+    "echo ${{x:-$( {}\n)}}",
+    "echo $((1 + $( {}\n)))",
+    "cat <<E_O_F\n$( {}\n)\nE_O_F\n",
+    "cat <<'E_O_F'\nx\nE_O_F\n{}",
+    "# comment ' \"\n{}",
+    "ls \\\n; {}",
+    "[[ -f x ]] && {{ {}\n}}",
+    "set -e\n{}\n",
+    "{}\n#end",
+    "a=(1 $( {}\n))",
+    "\t{}",
+    "ls 2>&1 >/dev/null; {}",
+    "export A=$( {}\n)",
+]
+"""Text around a command: it runs all the same."""
+
+QUOTED: list[Callable[[str], str]] = [
+    lambda text: f"bash -c {shlex.quote(text)}",
+    lambda text: f"sh -ec {shlex.quote(text)}",
+    lambda text: f"eval {shlex.quote(text)}",
+    lambda text: f"bash <<< {shlex.quote(text)}",
+    lambda text: f"bash <<'E_O_F'\n{text}\nE_O_F\n",
+    lambda text: f"cat <<'E_O_F' | sh\n{text}\nE_O_F\n",
+    lambda text: f"echo {shlex.quote(text)} | sh",
+    lambda text: f"printf %s {shlex.quote(text)} | bash",
+    lambda text: f"cat <<E_O_F >f; sh -c {shlex.quote(text)}\nbody\nE_O_F\n",
+    lambda text: f"trap {shlex.quote(text)} EXIT",
+    lambda text: f"source <(echo {shlex.quote(text)})",
+    lambda text: f"env A=b sudo -u x nice -n 5 timeout 5 bash -c {shlex.quote(text)}",
+    lambda text: f"find . -exec sh -c {shlex.quote(text)} \\;",
+    lambda text: f'x={shlex.quote(text)}; eval "$x"',
+    lambda text: f'f() {{ eval "$1"; }}; f {shlex.quote(text)}',
+    lambda text: f"watch {shlex.quote(text)}",
+    lambda text: f"xargs -n1 bash -c {shlex.quote(text)} < x",
+    lambda text: f"eval \"$(cat <<'E_O_F'\n{text}\nE_O_F\n)\"",
+]
+WRAPPED = st.lists(
+    st.sampled_from([template.format for template in AROUND] + QUOTED), min_size=1, max_size=4
+)
+
+
+def dressed(text: str, wrappings: list[Callable[[str], str]]) -> str:
+    for wrapping in wrappings:
+        # A delimiter that ends one here-document must not end the one around it.
+        text = wrapping(text).replace("E_O_F", f"EOF_{len(text)}")
+    return text
+
+
+@settings(max_examples=400, deadline=None)
+@given(FORBIDDEN_WORDS, WRAPPED)
+def test_a_forbidden_command_is_found_wherever_it_hides(
+    command: str, wrappings: list[Callable[[str], str]]
+) -> None:
+    text = dressed(command, wrappings)
+    assert isinstance(decide_command(text, rules=STRICT, ground=GROUND), Deny), text
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(FORBIDDEN), st.sampled_from(QUOTED))
+def test_a_forbidden_text_in_quotes_stays_forbidden(
+    command: str, quoted: Callable[[str], str]
+) -> None:
+    text = quoted(command.replace("\0", ""))
+    assert isinstance(decide_command(text, rules=STRICT, ground=GROUND), Deny), text
+
+
+@settings(max_examples=400, deadline=None)
+@given(HARMLESS_WORDS, WRAPPED)
+def test_a_harmless_command_runs_however_it_is_dressed(
+    command: str, wrappings: list[Callable[[str], str]]
+) -> None:
+    text = dressed(command, wrappings)
+    assert decide_command(text, rules=STRICT, ground=GROUND) == Allow(), text
+
+
+NAMES = st.sampled_from(["git push", "pip install x", "git reset --hard"])
+SPELLINGS: list[Callable[[str], str]] = [
+    lambda word: word,
+    lambda word: f"'{word}'",
+    lambda word: f'"{word}"',
+    lambda word: "".join(f"\\{sign}" for sign in word),
+    lambda word: "".join(f"'{sign}'" for sign in word),
+    lambda word: "$'" + "".join(f"\\x{ord(sign):02x}" for sign in word) + "'",
+    lambda word: "$'" + "".join(f"\\{ord(sign):03o}" for sign in word) + "'",
+    lambda word: f'$"{word}"',
+    lambda word: f"{word[:1]}''{word[1:]}",
+    lambda word: f'{word[:1]}""{word[1:]}',
+    lambda word: f"{word[:1]}\\\n{word[1:]}",
+    lambda word: f"{word[:1]}$nothing{word[1:]}",
+    lambda word: f"$(echo {word})",
+    lambda word: f"`printf %s {word}`",
+    lambda word: f"${{nothing:-{word}}}",
+    lambda word: "{" + word + ",}",
+]
+"""Ways to write one word."""
+
+
+@settings(max_examples=300, deadline=None)
+@given(NAMES, st.lists(st.sampled_from(SPELLINGS), min_size=2, max_size=2))
+def test_a_forbidden_command_is_found_however_it_is_spelled(
+    command: str, spellings: list[Callable[[str], str]]
+) -> None:
+    words = command.split()
+    spelled = [spell(word) for spell, word in zip(spellings, words, strict=False)]
+    text = " ".join([*spelled, *words[2:]])
+    rules = Rules(packaging=Packaging.UV, strict=True)
+    assert isinstance(decide_command(text, rules=rules, ground=GROUND), Deny), text
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["echo {}", "printf '%s' {}", "git commit -m {}", "grep -rn -- {} ."])
+    | st.sampled_from(["echo {} > notes.md", "make NAME={}", 'x={}; echo "$x"', "test {} = a"]),
+    st.sampled_from([text for text in FORBIDDEN if "\0" not in text]) | st.text(max_size=30),
+)
+def test_what_is_only_said_is_no_command(template: str, said: str) -> None:
+    text = template.format(shlex.quote(said.replace("\0", "")))
+    assert decide_command(text, rules=STRICT, ground=GROUND) == Allow(), text
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from([text for text in FORBIDDEN if "\0" not in text]))
+def test_what_is_written_to_a_file_is_no_command(script: str) -> None:
+    text = f"cat > run.sh <<'THE_END'\n{script}\nTHE_END\nchmod +x run.sh"
+    assert decide_command(text, rules=STRICT, ground=GROUND) == Allow()
+
+
+SIGNS = st.text(alphabet="git push x=$(){}[];|&<>\"'`\\#!~*?\n\t\r\0-@%^é\ud800", max_size=60)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(SIGNS | st.text(max_size=60), st.sampled_from(list(Git)), st.booleans())
+@example(">&$'a$(b)'", Git.COMMIT, True)
+@example("${", Git.COMMIT, True)
+@example("$((((", Git.COMMIT, True)
+@example("<<a <<b", Git.COMMIT, True)
+@example("f() f | f &", Git.COMMIT, True)
+@example("alias a=a; a", Git.COMMIT, True)
+@example("git -c", Git.COMMIT, True)
+@example("find -exec", Git.COMMIT, True)
+@example("xargs -I", Git.COMMIT, True)
+@example("set -o", Git.COMMIT, True)
+@example("printf -v", Git.COMMIT, True)
+def test_any_text_gets_a_decision(text: str, git: Git, strict: bool) -> None:  # noqa: FBT001
+    rules = Rules(git=git, packaging=Packaging.UV, strict=strict)
+    for only_reads in (False, True):
+        verdict = decide_command(text, rules=rules, ground=GROUND, only_reads=only_reads)
+        assert isinstance(verdict, Allow | Deny | Rewrite)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(EVERYDAY), min_size=2, max_size=5))
+def test_harmless_lines_are_harmless_together(lines: list[str]) -> None:
+    """Unless one defines what another calls, or moves to where another removes files."""
+    kept = [line for line in lines if not any(sign in line for sign in ("cd ", "()", "set -", "="))]
+    text = "\n".join(kept)
+    assert decide_command(text, rules=STRICT, ground=GROUND) == Allow(), text

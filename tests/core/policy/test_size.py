@@ -1,0 +1,67 @@
+"""Long and deep texts: judged in time that grows with their length, or refused in words."""
+
+import pytest
+
+from ralph.core.policy.calling import STEPS, Caller
+from ralph.core.policy.deciding import LONGEST, decide_command
+from ralph.core.policy.decision import Allow, Deny, Ground, Rules
+from ralph.core.policy.known import Field, Frame, Known
+from ralph.core.policy.shells import Shelled
+
+GROUND = Ground(checkout="/w/proj", home="/home/me")
+
+
+def denied(text: str) -> str:
+    verdict = decide_command(text, rules=Rules(), ground=GROUND)
+    return verdict.reason if isinstance(verdict, Deny) else ""
+
+
+def test_a_megabyte_is_judged() -> None:
+    long = "cat > f <<'EOF'\n" + "git push\n" * 110_000 + "EOF\n"
+    assert decide_command(long, rules=Rules(strict=True), ground=GROUND) == Allow()
+    assert "git push" in denied(long + "git push")
+    assert "git push" in denied("echo " + "a" * 1_000_000 + "; git push")
+
+
+def test_what_is_longer_than_any_command_is_refused() -> None:
+    assert "too long" in denied("x" * (LONGEST + 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 100_000, "$(" * 100_000, "{ " * 100_000, "if " * 100_000, "${x:-" * 100_000]
+    + ["( " * 60 + "git push" + " )" * 60, "$((" * 50_000, "`echo " * 1, "f() " * 50_000],
+)
+def test_what_is_too_deep_is_refused_or_no_shell(text: str) -> None:
+    strict = decide_command(text, rules=Rules(strict=True), ground=GROUND)
+    assert isinstance(strict, Deny)
+
+
+@pytest.mark.parametrize("word", ["eval ", "env ", "sudo ", "command ", "nohup nice "])
+def test_a_command_behind_too_many_others_is_refused(word: str) -> None:
+    assert "too involved" in denied(word * 1000 + "git push")
+
+
+def test_both_readings_of_brackets_are_not_tried_at_every_level() -> None:
+    assert denied("$((" * 30) == ""
+
+
+def test_functions_that_call_each_other_are_followed_once() -> None:
+    chain = "".join(f"f{i}() {{ f{i + 1}; f{i + 1}; f{i + 1}; }}; " for i in range(15))
+    assert denied(chain + "f0") == ""
+    assert "git push" in denied(chain + "f15() { git push; }; f0")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["ls -l a b | grep c && echo d\n", "x=a; ", "echo $(ls) ", "a ", "'a'\"b\"", "ls | cat |", "$x"]
+    + ["f() { ls; }; f; ", "if a; then b; fi; ", "{a,b} ", "cat <<E\nx\nE\n", "bash -c 'ls'; "],
+)
+def test_the_steps_grow_with_the_length_and_no_faster(unit: str) -> None:
+    def steps(times: int) -> int:
+        text = "echo " + unit * times
+        caller = Caller(Known({"HOME": "/h", "PWD": "/w", "IFS": " "}), STEPS + len(text))
+        caller.text(Shelled(Field(text, inner=0)), Frame(cwd="/w"))
+        return STEPS + len(text) - caller.left
+
+    assert steps(400) <= 4 * steps(100) + 10
