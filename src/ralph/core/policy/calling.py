@@ -15,6 +15,8 @@ from ralph.core.shell.tree import Command
 
 ROUNDS: Final = 3
 """How often variables are looked for, since one may hold another that is assigned further down."""
+AGAIN: Final = 4
+"""How often a function that calls itself is followed with the arguments it gets."""
 STEPS: Final = 20_000
 """Commands that are looked at, beside those that the text's length allows for."""
 
@@ -112,8 +114,8 @@ class Caller(Walker):
         """A function at work; the same again says nothing new."""
         arguments: tuple[tuple[str, ...], ...] = (tuple(word.text for word in words[1:]),)
         this = f"{name} {id(body)}"
-        if this in frame.calls:
-            # It calls itself, each time with other arguments perhaps.
+        if frame.calls.count(this) >= AGAIN:
+            # It calls itself, each time with other arguments: anything, in the end.
             arguments = ()
         key = (name, id(body), arguments, frame.stdin, frame.cwd, frame.is_sure)
         if key in self.called:
