@@ -169,11 +169,13 @@ class Policy(Section, frozen=True, kw_only=True):
     """What sessions may call."""
 
     git: Literal["commit", "read-only", "free"] = "commit"
-    """`commit`: add and commit only."""
+    """`commit`: look, add and commit; `read-only`: look; `free`: all but destroying history. It is
+    read-only wherever `[git] commit` is not `auto`."""
     packaging: Literal["auto", "uv", "free"] = "auto"
-    """`auto`: uv where the project has a uv.lock."""
+    """`uv`: pip, venv, conda, poetry and pipenv are denied, Python tools get `uv run`; `auto`: so
+    where the project has a uv.lock."""
     strict: bool = False
-    """Refuse what cannot be decided."""
+    """Deny commands of which only the running shell knows what they do."""
 
 
 class Rule(Section, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ import msgspec
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ending import Digest, Ending, Exit
 from ralph.core.ids import RunId, TaskId
+from ralph.core.policy.tools import Toolbox
 from ralph.core.sections import Given
 
 
@@ -139,6 +140,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
     """Variables that decide who pays: passed on only if a person says so."""
     home: Home | None = None
+    tools: Toolbox = Toolbox()
+    """What its tools are in the words of the policy."""
     models: Mapping[str, str] = {}
     """What the tiers haiku, sonnet and opus mean, unless `[models.AGENT]` says otherwise; a tier
     that is not here leaves the choice to the agent."""

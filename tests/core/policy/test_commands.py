@@ -84,8 +84,17 @@ def test_looking_is_allowed_where_git_is_read_only(command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["git commit -m x", "git add -A", "git -C x commit", "bash -c 'git commit'", "xargs git commit"]
-    + ["env GIT_DIR=x git commit", "git frobnicate", "git add . && ls", "git config a.b c"],
+    [
+        "git commit -m x",
+        "git add -A",
+        "git -C x commit",
+        "bash -c 'git commit'",
+        "xargs git commit",
+        "env GIT_DIR=x git commit",
+        "git frobnicate",
+        "git add . && ls",
+        "git config a.b c",
+    ],
 )
 def test_git_that_is_read_only_changes_nothing(command: str) -> None:
     assert isinstance(decided(command, Rules(git=Git.READ_ONLY)), Deny)
@@ -93,8 +102,19 @@ def test_git_that_is_read_only_changes_nothing(command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["git push", "git pull --rebase", "git rebase main", "git checkout -b x", "git commit --amend"]
-    + ["git stash", "git tag v1", "git merge x", "git frobnicate", "git reset --hard", "git $x"],
+    [
+        "git push",
+        "git pull --rebase",
+        "git rebase main",
+        "git checkout -b x",
+        "git commit --amend",
+        "git stash",
+        "git tag v1",
+        "git merge x",
+        "git frobnicate",
+        "git reset --hard",
+        "git $x",
+    ],
 )
 def test_where_git_is_free_it_may_do_what_can_be_undone(command: str) -> None:
     assert decided(command, Rules(git=Git.FREE, strict=True)) == Allow()
@@ -102,14 +122,19 @@ def test_where_git_is_free_it_may_do_what_can_be_undone(command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["git push --force", "git push -f", "git push --force-with-lease", "git push origin +main"]
-    + [
+    [
+        "git push --force",
+        "git push -f",
+        "git push --force-with-lease",
+        "git push origin +main",
         "git push origin :main",
         "git push --delete origin x",
         "git push --mirror",
         "git gc --prune=now",
-    ]
-    + ["git filter-branch --all", "git reflog expire --all", "bash -c 'git push -f'"],
+        "git filter-branch --all",
+        "git reflog expire --all",
+        "bash -c 'git push -f'",
+    ],
 )
 def test_history_is_not_rewritten_even_where_git_is_free(command: str) -> None:
     assert isinstance(decided(command, Rules(git=Git.FREE)), Deny)
@@ -136,6 +161,15 @@ def test_paths_are_seen_from_where_the_command_runs() -> None:
     assert decide_command("rm -rf ../build", rules=Rules(), ground=inside) == Allow()
     assert isinstance(decide_command("rm -rf ../../x", rules=Rules(), ground=inside), Deny)
     assert decide_command("rm -rf *", rules=Rules(), ground=inside) == Allow()
+
+
+@pytest.mark.parametrize("top", ["/tmp/one/proj", "/tmp/proj"])
+def test_a_checkout_in_a_temporary_folder_has_neighbours(top: str) -> None:
+    ground = Ground(checkout=top, home="/home/me")
+    for command in ("rm -rf ..", "rm -rf ../other", f"rm -rf {top}/..", "cd sub && rm -rf ../.."):
+        assert isinstance(decide_command(command, rules=Rules(), ground=ground), Deny), command
+    for command in ("rm -rf /tmp/x", "rm -rf build", f"rm -rf {top}/build", "rm -rf /tmp/x-*"):
+        assert decide_command(command, rules=Rules(), ground=ground) == Allow(), command
 
 
 def test_there_are_hundreds_of_each_kind() -> None:

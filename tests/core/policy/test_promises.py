@@ -15,12 +15,30 @@ GROUND = Ground(checkout="/w/proj", home="/home/me")
 STRICT = Rules(strict=True)
 
 FORBIDDEN_WORDS = st.sampled_from(
-    ["git push", "git reset --hard", "rm -rf /", "git -C x push -f", "cat ~/.ssh/id_rsa"]
-    + ["git commit --amend", "dd if=x of=/dev/sda", "git checkout .", "chmod -R 777 /"]
+    [
+        "git push",
+        "git reset --hard",
+        "rm -rf /",
+        "git -C x push -f",
+        "cat ~/.ssh/id_rsa",
+        "git commit --amend",
+        "dd if=x of=/dev/sda",
+        "git checkout .",
+        "chmod -R 777 /",
+    ]
 )
 HARMLESS_WORDS = st.sampled_from(
-    ["git status", "make test", "rm -rf build", "echo git push", "grep -rn 'rm -rf /' ."]
-    + ["git commit -m 'git push'", "npm test", "cat README.md", "printf '%s' 'pip install'"]
+    [
+        "git status",
+        "make test",
+        "rm -rf build",
+        "echo git push",
+        "grep -rn 'rm -rf /' .",
+        "git commit -m 'git push'",
+        "npm test",
+        "cat README.md",
+        "printf '%s' 'pip install'",
+    ]
 )
 AROUND = [
     "{}",
@@ -184,20 +202,22 @@ SIGNS = st.text(alphabet="git push x=$(){}[];|&<>\"'`\\#!~*?\n\t\r\0-@%^é\ud800
 
 
 @settings(max_examples=1000, deadline=None)
-@given(SIGNS | st.text(max_size=60), st.sampled_from(list(Git)), st.booleans())
-@example(">&$'a$(b)'", Git.COMMIT, True)
-@example("${", Git.COMMIT, True)
-@example("$((((", Git.COMMIT, True)
-@example("<<a <<b", Git.COMMIT, True)
-@example("f() f | f &", Git.COMMIT, True)
-@example("alias a=a; a", Git.COMMIT, True)
-@example("git -c", Git.COMMIT, True)
-@example("find -exec", Git.COMMIT, True)
-@example("xargs -I", Git.COMMIT, True)
-@example("set -o", Git.COMMIT, True)
-@example("printf -v", Git.COMMIT, True)
-def test_any_text_gets_a_decision(text: str, git: Git, strict: bool) -> None:  # noqa: FBT001
-    rules = Rules(git=git, packaging=Packaging.UV, strict=strict)
+@given(
+    SIGNS | st.text(max_size=60),
+    st.builds(Rules, git=st.sampled_from(Git), packaging=st.sampled_from(Packaging)),
+)
+@example(">&$'a$(b)'", Rules())
+@example("${", Rules())
+@example("$((((", Rules())
+@example("<<a <<b", Rules())
+@example("f() f | f &", Rules())
+@example("alias a=a; a", Rules())
+@example("git -c", Rules())
+@example("find -exec", Rules())
+@example("xargs -I", Rules())
+@example("set -o", Rules())
+@example("printf -v", Rules())
+def test_any_text_gets_a_decision(text: str, rules: Rules) -> None:
     for only_reads in (False, True):
         verdict = decide_command(text, rules=rules, ground=GROUND, only_reads=only_reads)
         assert isinstance(verdict, Allow | Deny | Rewrite)

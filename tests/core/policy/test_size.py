@@ -29,8 +29,17 @@ def test_what_is_longer_than_any_command_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["(" * 100_000, "$(" * 100_000, "{ " * 100_000, "if " * 100_000, "${x:-" * 100_000]
-    + ["( " * 60 + "git push" + " )" * 60, "$((" * 50_000, "`echo " * 1, "f() " * 50_000],
+    [
+        "(" * 100000,
+        "$(" * 100000,
+        "{ " * 100000,
+        "if " * 100000,
+        "${x:-" * 100000,
+        "( " * 60 + "git push" + " )" * 60,
+        "$((" * 50000,
+        "`echo " * 1,
+        "f() " * 50000,
+    ],
 )
 def test_what_is_too_deep_is_refused_or_no_shell(text: str) -> None:
     strict = decide_command(text, rules=Rules(strict=True), ground=GROUND)
@@ -54,8 +63,20 @@ def test_functions_that_call_each_other_are_followed_once() -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["ls -l a b | grep c && echo d\n", "x=a; ", "echo $(ls) ", "a ", "'a'\"b\"", "ls | cat |", "$x"]
-    + ["f() { ls; }; f; ", "if a; then b; fi; ", "{a,b} ", "cat <<E\nx\nE\n", "bash -c 'ls'; "],
+    [
+        "ls -l a b | grep c && echo d\n",
+        "x=a; ",
+        "echo $(ls) ",
+        "a ",
+        "'a'\"b\"",
+        "ls | cat |",
+        "$x",
+        "f() { ls; }; f; ",
+        "if a; then b; fi; ",
+        "{a,b} ",
+        "cat <<E\nx\nE\n",
+        "bash -c 'ls'; ",
+    ],
 )
 def test_the_steps_grow_with_the_length_and_no_faster(unit: str) -> None:
     def steps(times: int) -> int:

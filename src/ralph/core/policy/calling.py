@@ -85,7 +85,8 @@ class Caller(Walker):
 
     def _unclear(self, words: tuple[Field, ...], frame: Frame, variables: Variables) -> None:
         first = words[0]
-        self.doubt("which command runs is known only as the shell runs", first.text, frame)
+        shown = " ".join(word.text for word in words[:4])
+        self.doubt("which command runs is known only as the shell runs", shown, frame)
         rest = first.text.replace(UNKNOWN, "")
         other = frame.copy(is_sure=False, level=frame.level + 1)
         self.deeper(other)

@@ -18,15 +18,14 @@ from ralph.core.policy.decision import (
 )
 from ralph.core.policy.destructive import judge_destruction
 from ralph.core.policy.git_rules import judge_git
+from ralph.core.policy.inputs import command_of
 from ralph.core.policy.packaging import judge_packaging, under_uv
 from ralph.core.policy.read_only import judge_reading
 from ralph.core.policy.tools import TOOLS, Toolbox, is_own, meant
 from ralph.core.policy.walking import Bomb, Call, Found, TooMuch
-from ralph.core.shell.escapes import quote
 from ralph.core.shell.reading import TooDeep
 
 LONGEST: Final = 4 * 1024 * 1024
-COMMANDS: Final = ("command", "cmd", "script", "code")
 FILES: Final = ("file_path", "path", "notebook_path", "pattern")
 SIMPLER: Final = "write it in simpler words, or put it into a script"
 
@@ -63,21 +62,6 @@ def decide(
         if isinstance(path, str) and (secret := judge_file(path, ground, rules.doors)):
             return secret
     return Allow()
-
-
-def command_of(given: Mapping[str, object]) -> str:
-    """The shell text in a tool's input; a list of words becomes the text that means the same."""
-    for key in COMMANDS:
-        match given.get(key):
-            case str(text):
-                return text
-            case [_, "-c" | "-lc", str(text)]:
-                return text
-            case [*words]:
-                return " ".join(quote(str(word)) for word in words)
-            case _:
-                pass
-    return ""
 
 
 def decide_command(

@@ -89,6 +89,7 @@ def rules_of(
     packaging: Literal["auto", "uv", "free"],
     strict: bool,
     has_uv_lock: bool,
+    doors: tuple[str, ...] = (),
 ) -> Rules:
     """The rules that follow from the settings.
 
@@ -99,4 +100,5 @@ def rules_of(
         git=Git(git) if commits == "auto" else Git.READ_ONLY,
         packaging=Packaging.UV if uses_uv else Packaging.FREE,
         strict=strict,
+        doors=doors,
     )

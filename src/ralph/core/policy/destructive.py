@@ -11,6 +11,7 @@ from ralph.core.policy.places import (
     DEVICE,
     TEMPORARY,
     is_own,
+    is_temporary,
     is_within,
     resolved,
     without_glob,
@@ -88,7 +89,7 @@ def _removal(target: Field, cwd: str | None, ground: Ground) -> Deny | None:
             reason=f"removing `{shown}` would lose what git and Ralph have kept",
             suggestion="remove files of the project only",
         )
-    if is_own(path, ground) or (is_part and path in TEMPORARY):
+    if _may_go(path, target, cwd, ground) or (is_part and path in TEMPORARY):
         if path == ground.checkout and not is_part:
             return Deny(
                 reason=f"removing `{shown}` would remove the whole checkout",
@@ -99,6 +100,16 @@ def _removal(target: Field, cwd: str | None, ground: Ground) -> Deny | None:
         reason=f"`{shown}` is outside the checkout, and this removes all that is in it",
         suggestion="remove files of the project only; a temporary folder below /tmp is fine",
     )
+
+
+def _may_go(path: str, target: Field, cwd: str | None, ground: Ground) -> bool:
+    """In the checkout, or in a temporary folder that has nothing to do with it."""
+    if is_within(path, ground.checkout):
+        return True
+    climbs = not target.text.startswith("/") and is_within(cwd or "", ground.checkout)
+    beside = ground.checkout.rpartition("/")[0]
+    neighbour = beside not in TEMPORARY and is_within(path, beside)
+    return is_temporary(path) and not (climbs or neighbour or is_within(ground.checkout, path))
 
 
 def _known_folder(path: str) -> str:

@@ -28,13 +28,16 @@ NOT_WITH: Final[dict[str, str]] = {
     "yq": r"-\w*i\w*|--inplace|--in-place",
     "fd": r"-x|-X|--exec.*",
     "find": r"-delete|-fprint.*|-fls",
-    "tar": r"(?!-?-?[a-z]*t|--list).*",
-    "unzip": r"(?!-[lpZ]).*",
 }
 """These only look, unless one of their words is like that."""
+ONLY_WITH: Final[dict[str, str]] = {
+    "tar": r"-?t[a-zA-Z]*|--list",
+    "unzip": r"-[lpZ]\w*",
+    **dict.fromkeys(SHELLS, r"-\w*c"),
+}
+"""These only look, or run what is looked at by itself, if their first word is like that."""
 PASS_ON: Final = frozenset(
     {"env", "command", "builtin", "time", "timeout", "nice", "nohup", "stdbuf", "xargs", "eval"}
-    | SHELLS
 )
 """What they run is looked at by itself."""
 WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
@@ -58,6 +61,9 @@ def judge_reading(call: Call, reads: Callable[[str], bool] = READERS.__contains_
         return _deny(f"`git {git.subcommand}` may change something")
     words = [word.text for word in call.words[1:]]
     if call.name in PASS_ON and words:
+        return None
+    first = ONLY_WITH.get(call.name)
+    if first is not None and words and re.fullmatch(first, words[0]):
         return None
     unless = NOT_WITH.get(call.name)
     if unless is not None and not any(re.fullmatch(unless, word) for word in words):

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ralph.core.policy.tools import Toolbox
 from ralph.ports.agent import Excerpt, Home, Traits
 
 CREDENTIALS: Final = ".credentials.json"
@@ -36,4 +37,19 @@ TRAITS: Final = Traits(
         ),
     ),
     models={"haiku": "haiku", "sonnet": "sonnet", "opus": "opus"},
+    tools=Toolbox(
+        names={
+            **dict.fromkeys(("MultiEdit", "NotebookEdit"), ("Edit",)),
+            **dict.fromkeys(("BashOutput", "KillShell", "KillBash", "Monitor"), ("Bash",)),
+            **dict.fromkeys(("NotebookRead", "LSP", "Skill", "ToolSearch"), ("Read",)),
+            **dict.fromkeys(("ListMcpResourcesTool", "ReadMcpResourceTool"), ("Read",)),
+            **dict.fromkeys(("Agent", "TaskOutput", "TaskStop"), ("Task",)),
+            **dict.fromkeys(("TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), ("TodoWrite",)),
+            "TodoRead": ("TodoWrite",),
+            "LS": ("Glob",),
+            "EnterPlanMode": ("ExitPlanMode",),
+            # How it answers when it was asked for JSON.
+            "StructuredOutput": ("Read",),
+        }
+    ),
 )

@@ -13,6 +13,7 @@ from ralph.adapters.agents.reset_time import reset_time
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Digest, Ending, Exit, conclude
+from ralph.core.policy.tools import Toolbox
 from ralph.ports.agent import Account, Brief, Excerpt, Home, Launch, Setup, Traits
 
 QUIET: Final = (
@@ -71,6 +72,22 @@ class Codex:
                     ),
                 ),
             ),
+        ),
+        tools=Toolbox(
+            reads_by_shell=True,
+            names={
+                **dict.fromkeys(("shell", "local_shell", "exec_command", "write_stdin"), ("Bash",)),
+                # It writes new files and changes old ones.
+                "apply_patch": ("Write", "Edit"),
+                "read_file": ("Read",),
+                "view_image": ("Read",),
+                "list_dir": ("Glob",),
+                "grep_files": ("Grep",),
+                "update_plan": ("TodoWrite",),
+                "web_search": ("WebSearch",),
+                "spawn_agent": ("Task",),
+                "request_user_input": ("AskUserQuestion",),
+            },
         ),
     )
 

@@ -12,6 +12,7 @@ from ralph.adapters.agents.reset_time import reset_time
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Digest, Ending, Exit, conclude, last_line
+from ralph.core.policy.tools import Toolbox
 from ralph.ports.agent import (
     Account,
     Brief,
@@ -65,6 +66,18 @@ class Droid:
                 ),
                 Excerpt(file=OLD_MODELS, keys=("custom_models",)),
             ),
+        ),
+        tools=Toolbox(
+            names={
+                "Execute": ("Bash",),
+                "Create": ("Write",),
+                "MultiEdit": ("Edit",),
+                "ApplyPatch": ("Write", "Edit"),
+                "LS": ("Glob",),
+                "FetchUrl": ("WebFetch",),
+                "ExitSpecMode": ("ExitPlanMode",),
+                "AskUser": ("AskUserQuestion",),
+            }
         ),
     )
 

@@ -1,0 +1,36 @@
+"""The policy of a project: its rules, and the ground on which they hold."""
+
+import os
+
+from ralph.core.policy.decision import Ground, Rules, rules_of
+from ralph.wiring.project import Project
+
+
+def policy_rules(project: Project, *, strict: bool = False) -> Rules:
+    """What the project's settings come to."""
+    config = project.loaded.config
+    return rules_of(
+        git=config.policy.git,
+        commits=config.git.commit,
+        packaging=config.policy.packaging,
+        strict=strict or config.policy.strict,
+        has_uv_lock=os.path.exists(os.path.join(project.root, "uv.lock")),
+        doors=config.sandbox.allow,
+    )
+
+
+def policy_ground(project: Project, cwd: str) -> Ground:
+    """The checkout around the project, as commands in `cwd` see it."""
+    home = os.path.expanduser("~")
+    return Ground(checkout=_checkout(project.root), cwd=cwd, home=os.path.normpath(home))
+
+
+def _checkout(root: str) -> str:
+    """The folder that git looks after, or the project's own."""
+    folder = root
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return root
+        folder = above
+    return folder

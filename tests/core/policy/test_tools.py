@@ -1,0 +1,283 @@
+"""Which tools a phase may use, by whatever name; and the shell that only looks."""
+
+import pytest
+
+from ralph.adapters.agents.claude.agent import Claude
+from ralph.adapters.agents.codex.agent import Codex
+from ralph.adapters.agents.droid.agent import Droid
+from ralph.core.policy.deciding import decide
+from ralph.core.policy.decision import (
+    Allow,
+    Decision,
+    Deny,
+    Git,
+    Ground,
+    Packaging,
+    Phase,
+    Rewrite,
+    Rules,
+    rules_of,
+)
+from ralph.core.policy.inputs import command_of, with_command
+from ralph.core.policy.tools import Toolbox
+
+GROUND = Ground(checkout="/w/proj", home="/home/me")
+CLAUDE, CODEX, DROID = Claude.traits.tools, Codex.traits.tools, Droid.traits.tools
+
+ALL = [
+    *("Read", "Glob", "Grep", "WebSearch", "WebFetch", "Write", "Edit", "Bash", "Task"),
+    *("TodoWrite", "AskUserQuestion", "ExitPlanMode"),
+]
+TABLE = {
+    Phase.DISCOVERY: "Read Glob Grep WebSearch WebFetch Write Task AskUserQuestion",
+    Phase.PLANNING: "Read Glob Grep WebSearch WebFetch Write Task ExitPlanMode",
+    Phase.BUILDING: "Read Write Edit Bash Glob Grep Task TodoWrite WebSearch WebFetch",
+    Phase.VALIDATION: "Read Glob Grep Bash Task WebFetch",
+}
+
+
+def decided(
+    tool: str, phase: Phase, toolbox: Toolbox = CLAUDE, rules: Rules | None = None, **given: object
+) -> Decision:
+    return decide(tool, given, phase=phase, rules=rules or Rules(), ground=GROUND, toolbox=toolbox)
+
+
+@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize("tool", ALL)
+def test_a_phase_has_its_tools_and_no_others(phase: Phase, tool: str) -> None:
+    verdict = decided(tool, phase, command="ls")
+    assert isinstance(verdict, Allow) == (tool in TABLE[phase].split())
+    if isinstance(verdict, Deny):
+        assert verdict.reason == f"{tool} is not for the {phase} phase"
+        assert "Read" in verdict.suggestion
+
+
+@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize(
+    ("tool", "toolbox", "same_as"),
+    [
+        ("MultiEdit", CLAUDE, "Edit"),
+        ("NotebookEdit", CLAUDE, "Edit"),
+        ("Agent", CLAUDE, "Task"),
+        ("TaskCreate", CLAUDE, "TodoWrite"),
+        ("BashOutput", CLAUDE, "Bash"),
+        ("LS", CLAUDE, "Glob"),
+        ("Execute", DROID, "Bash"),
+        ("Create", DROID, "Write"),
+        ("FetchUrl", DROID, "WebFetch"),
+        ("ExitSpecMode", DROID, "ExitPlanMode"),
+        ("update_plan", CODEX, "TodoWrite"),
+        ("web_search", CODEX, "WebSearch"),
+        ("view_image", CODEX, "Read"),
+    ],
+)
+def test_an_agents_own_name_means_the_same(
+    phase: Phase, tool: str, toolbox: Toolbox, same_as: str
+) -> None:
+    assert isinstance(decided(tool, phase, toolbox), Allow) == (same_as in TABLE[phase].split())
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_patch_is_for_phases_that_write_or_edit(phase: Phase) -> None:
+    assert isinstance(decided("apply_patch", phase, CODEX), Allow) == (
+        phase is not Phase.VALIDATION
+    )
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_ralphs_own_tools_are_for_every_phase(phase: Phase) -> None:
+    assert decided("mcp__ralph__ralph_get_next_task", phase) == Allow()
+    assert isinstance(decided("mcp__other__tool", phase), Deny)
+    assert isinstance(decided("Unheard", phase), Deny)
+
+
+@pytest.mark.parametrize("tool", ["Bash", "shell", "exec_command", "Execute"])
+def test_a_shell_of_any_name_is_judged_by_its_command(tool: str) -> None:
+    box = DROID if tool == "Execute" else CODEX
+    assert isinstance(decided(tool, Phase.BUILDING, box, command="git push"), Deny)
+    assert isinstance(decided(tool, Phase.BUILDING, box, cmd="git push"), Deny)
+    assert decided(tool, Phase.BUILDING, box, command="git status") == Allow()
+
+
+def test_what_is_typed_into_a_running_shell_is_a_command_too() -> None:
+    assert isinstance(
+        decided("write_stdin", Phase.BUILDING, CODEX, session_id=1, chars="git push\n"), Deny
+    )
+
+
+@pytest.mark.parametrize("phase", [Phase.DISCOVERY, Phase.PLANNING])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ralph task add 'x'",
+        "ralph status --json",
+        "cd sub && ralph task list",
+        "ralph task add \"$(cat <<'EOF'\nx\nEOF\n)\"",
+    ],
+)
+def test_ralph_itself_can_be_called_in_phases_without_a_shell(phase: Phase, command: str) -> None:
+    assert decided("Bash", phase, command=command) == Allow()
+
+
+@pytest.mark.parametrize("command", ["ralph x; make", "make", "ls", "ralph x > f", "eval ralph $x"])
+def test_other_commands_cannot(command: str) -> None:
+    assert isinstance(decided("Bash", Phase.PLANNING, command=command), Deny)
+
+
+READS = r"""
+ls -la
+cat README.md
+sed -n '1,80p' src/a.py
+head -20 x | tail -5
+rg -n "git push" src
+grep -rn x . 2>/dev/null
+find . -name '*.py' -type f
+find . -name '*.py' -exec grep -l x {} +
+git status
+git log --oneline | head
+git show HEAD:x
+git diff main
+wc -l $(git ls-files)
+awk '{print $1}' x
+jq .a x.json
+cat x | sort | uniq -c
+for f in *.md; do echo "$f"; cat "$f"; done
+if [ -f x ]; then cat x; fi
+while read -r l; do echo "$l"; done < x
+bash -lc 'ls && cat x'
+bash -lc "sed -n '1,5p' x"
+git ls-files | xargs wc -l
+test -f x && echo yes
+cd src && ls
+tree -L 2
+ls > /dev/null 2>&1
+echo x >&2
+timeout 5 cat x
+FOO=1 ls
+diff <(ls a) <(ls b)
+tar tzf x.tgz
+ralph task list
+nl -ba x
+"""
+WRITES = r"""
+touch x
+echo x > f
+cat x >> f
+ls | tee f
+sed -i s/a/b/ x
+sed -n 'w out' x
+sed --in-place s/a/b/ x
+rm x
+mv a b
+cp a b
+mkdir d
+make
+npm test
+python x.py
+node -e 1
+git add .
+git commit -m x
+git diff --output=f
+find . -delete
+find . -exec rm {} +
+find . -fprint f
+sort -o f x
+awk 'BEGIN { system("x") }'
+awk '{ print > "f" }' x
+xargs rm < x
+bash -c 'touch x'
+bash script.sh
+bash
+./run
+eval "$x"
+$x
+curl -o f http://x
+tar xzf x.tgz
+ls; touch x
+ls && (cat x; touch y)
+cat <<EOF > f
+dd if=a of=b
+chmod +x f
+"""
+
+
+@pytest.mark.parametrize("phase", [Phase.DISCOVERY, Phase.PLANNING])
+@pytest.mark.parametrize("command", READS.strip().splitlines())
+def test_an_agent_that_reads_by_shell_can_still_read(phase: Phase, command: str) -> None:
+    assert decided("Bash", phase, CODEX, command=command) == Allow()
+    assert decided("shell", phase, CODEX, command=["bash", "-lc", command]) == Allow()
+
+
+@pytest.mark.parametrize("command", WRITES.strip().splitlines())
+def test_and_cannot_write(command: str) -> None:
+    assert isinstance(decided("Bash", Phase.PLANNING, CODEX, command=command), Deny)
+
+
+def test_a_list_of_words_is_judged_like_the_text_that_means_the_same() -> None:
+    assert command_of({"command": ["git", "commit", "-m", "a b"]}) == "git commit -m 'a b'"
+    assert command_of({"command": ["bash", "-lc", "ls | wc"]}) == "ls | wc"
+    assert command_of({"command": ["python", "-c", "ls"]}) == "python -c ls"
+    assert command_of({"other": 1}) == ""
+
+
+def test_a_rewritten_command_goes_where_the_old_one_was() -> None:
+    verdict = decided(
+        "Bash", Phase.BUILDING, rules=Rules(packaging=Packaging.UV), command="pytest", timeout=5
+    )
+    assert verdict == Rewrite(command="uv run pytest")
+    assert with_command({"command": "pytest", "timeout": 5}, "uv run pytest") == {
+        "command": "uv run pytest",
+        "timeout": 5,
+    }
+    assert with_command({"cmd": ["bash", "-lc", "pytest"]}, "x") == {"cmd": ["bash", "-lc", "x"]}
+    assert with_command({"command": ["pytest"]}, "x y") == {"command": ["bash", "-c", "x y"]}
+
+
+@pytest.mark.parametrize("key", ["file_path", "path"])
+def test_no_tool_reads_keys(key: str) -> None:
+    given = {key: "/home/me/.ssh/id_rsa"}
+    assert isinstance(decided("Read", Phase.BUILDING, **given), Deny)
+    assert decided("Read", Phase.BUILDING, **{key: "/w/proj/README.md"}) == Allow()
+
+
+@pytest.mark.parametrize(
+    ("git", "commits", "meant"),
+    [
+        ("commit", "auto", Git.COMMIT),
+        ("free", "auto", Git.FREE),
+        ("read-only", "auto", Git.READ_ONLY),
+        ("commit", "ralph", Git.READ_ONLY),
+        ("free", "ralph", Git.READ_ONLY),
+        ("commit", "none", Git.READ_ONLY),
+    ],
+)
+def test_git_is_read_only_wherever_the_agent_does_not_commit(
+    git: str, commits: str, meant: Git
+) -> None:
+    rules = rules_of(git=git, commits=commits, packaging="free", strict=False, has_uv_lock=True)  # type: ignore[arg-type]
+    assert rules.git is meant
+
+
+@pytest.mark.parametrize(
+    ("packaging", "has_uv_lock", "meant"),
+    [
+        ("auto", True, Packaging.UV),
+        ("auto", False, Packaging.FREE),
+        ("uv", False, Packaging.UV),
+        ("free", True, Packaging.FREE),
+    ],
+)
+def test_packages_are_uvs_where_it_is_said_or_locked(
+    packaging: str,
+    has_uv_lock: bool,  # noqa: FBT001
+    meant: Packaging,
+) -> None:
+    rules = rules_of(
+        git="free",
+        commits="auto",
+        packaging=packaging,  # type: ignore[arg-type]
+        strict=True,
+        has_uv_lock=has_uv_lock,
+    )
+    assert rules.packaging is meant
+    assert rules.strict
