@@ -18,7 +18,7 @@ EXAMPLES = """
 ralph policy check 'git push'
 ralph policy check --strict 'eval "$CMD"'
 ralph policy check --phase planning --agent codex 'cat README.md'
-ralph policy check --json - < commands.txt
+ralph policy check --json -
 """
 
 DENIED = 1
