@@ -256,3 +256,46 @@ class TestBytes:
             library.content("a.md")
         with pytest.raises(CannotWrite, match="cannot write"):
             library.put("a.md", b"x")
+
+
+class TestLogs:
+    def test_a_log_begins_with_its_template(self, root: Path, library: FolderLibrary) -> None:
+        library.append("logs/a.log", "one\n", fresh="# Log\n")
+        library.append("logs/a.log", "two\n", fresh="# Log\n")
+        assert (root / "logs/a.log").read_text() == "# Log\none\ntwo\n"
+
+    def test_an_open_line_is_ended_first(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.log").write_bytes(b"mine")
+        library.append("a.log", "one\n", fresh="")
+        assert (root / "a.log").read_bytes() == b"mine\none\n"
+
+    def test_a_log_of_any_length_is_added_to(self, root: Path, library: FolderLibrary) -> None:
+        (root / "a.log").write_bytes(b"x" * (LARGEST + 10) + b"\n")
+        library.append("a.log", "one\n", fresh="")
+        assert (root / "a.log").read_bytes().endswith(b"xx\none\n")
+
+    def test_what_others_hold_open_goes_on(self, root: Path, library: FolderLibrary) -> None:
+        with open(root / "a.log", "a") as file:
+            file.write("theirs\n")
+            file.flush()
+            library.append("a.log", "ours\n", fresh="")
+            file.write("theirs again\n")
+        assert (root / "a.log").read_text() == "theirs\nours\ntheirs again\n"
+
+    def test_a_pipe_or_a_folder_in_its_place_is_said(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        os.mkfifo(root / "pipe.log")
+        (root / "folder.log").mkdir()
+        with pytest.raises(UnusableData, match="is not a file"):
+            library.append("pipe.log", "x", fresh="")
+        with pytest.raises(CannotWrite, match="cannot write"):
+            library.append("folder.log", "x", fresh="")
+
+    def test_a_link_out_of_the_project_is_not_followed(
+        self, root: Path, library: FolderLibrary
+    ) -> None:
+        (root / "a.log").symlink_to(root.parent / "elsewhere.log")
+        with pytest.raises(UnusableData, match="leads out of the project"):
+            library.append("a.log", "x", fresh="")
+        assert not (root.parent / "elsewhere.log").exists()

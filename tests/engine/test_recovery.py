@@ -343,7 +343,12 @@ def test_a_skip_while_the_gates_run_ends_the_matter(gated: World) -> None:
 def test_a_commit_that_is_refused_leaves_no_task_in_progress(world: World) -> None:
     class Locked(FakeWorkspace):
         def commit(
-            self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
+            self,
+            since: Snapshot,
+            upto: Snapshot,
+            message: str,
+            keep: frozenset[str],
+            own: frozenset[str] = frozenset(),
         ) -> Committed:
             raise Busy("another git command is at work")
 

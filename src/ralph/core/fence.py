@@ -151,7 +151,13 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """All that there are, open or not."""
 
 
-DOCUMENTS: Final = ("IMPLEMENTATION_PLAN.md", "progress.md", "guardrails.md")
+DOCUMENTS: Final = (
+    "IMPLEMENTATION_PLAN.md",
+    "progress.md",
+    "guardrails.md",
+    "errors.log",
+    "activity.log",
+)
 """Files below `.ralph` that agents write."""
 FOLDERS: Final = ("features", "specs", "skills")
 """Folders below `.ralph` that agents write in."""

@@ -61,6 +61,14 @@ def on_claim(task: Task, sigils: Sigils, told: str | None) -> Verdict | None:
     return Verdict(transition=Struck(why), message=why)
 
 
+def on_document(broken: str) -> Verdict | None:
+    """Before step 2: whoever breaks the document that he works from has to do better. None: it is
+    whole."""
+    if not broken:
+        return None
+    return Verdict(transition=Rejected(f"{broken}: only tick boxes in it"), message=broken)
+
+
 def on_history(lost: Sequence[str]) -> Verdict | None:
     """Also step 3: commits that were there before the task are not the session's to take away,
     or one task undoes another. None: all are there."""

@@ -18,6 +18,7 @@ from ralph.engine.steps.compose import compose
 from ralph.engine.steps.execute import execute
 from ralph.engine.steps.judge import judge
 from ralph.engine.steps.settle import settle
+from ralph.engine.telling import write_down
 from ralph.engine.unjudged import is_here, last_session, unjudged
 from ralph.engine.verification import Halted
 from ralph.ports.agent import Agent
@@ -52,7 +53,10 @@ def iterate(kit: Kit, claim: Claim) -> Iterated:
         # Now, since whoever deletes the task meanwhile deletes what it began with as well.
         base = kit.store.base(claim.task.id)
         if session is None:
-            session = execute(kit, claim, compose(kit, claim))
+            brief = compose(kit, claim)
+            if kit.document is not None:
+                kit.document.begin(claim.task)
+            session = execute(kit, claim, brief)
     except ClaimLost:
         # Deleted or taken away between the claim and the first word: nothing has been done.
         kit.warn(f"task {claim.task.id} is gone", claim.task.id)
@@ -91,6 +95,7 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
             session = replace(session, after=kit.take_snapshot())
         verdict = judge(kit, claim, session, base)
         progress = settle(kit, claim, session, verdict, base)
+        write_down(kit, claim.task, session, verdict)
     except Interrupted:
         _give_back(kit, claim, Postponed("stopped before it was judged"))
         return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, agent=kit.agent, counts=False)

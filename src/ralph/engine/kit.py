@@ -24,7 +24,9 @@ from ralph.engine.purse import Purse
 from ralph.engine.reading import Reader
 from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.checkouts import Checkouts
+from ralph.ports.chronicle import Chronicle
 from ralph.ports.clock import Clock
+from ralph.ports.document import Document
 from ralph.ports.door import Door
 from ralph.ports.executor import Executor, Timeouts
 from ralph.ports.homes import Homes
@@ -133,6 +135,7 @@ class Kit:
         self.door = door
         self.homes = homes
         self.wall = wall
+        self.library = library
         self.reader = Reader(library)
         self.checkouts = checkouts
         self.verifiers = verifiers
@@ -147,6 +150,10 @@ class Kit:
         self.purse = Purse(
             store, settings.run_id, settings.budget, settings.budget_hard, settings.prices
         )
+        self.document: Document | None = None
+        """Where the tasks stand, if they stand in one."""
+        self.chronicle: Chronicle | None = None
+
         self.seen = store.last_seq()
         self.next_beat = 0.0
         self.iteration = 0
@@ -175,6 +182,12 @@ class Kit:
         """The common beginning of this iteration's files."""
         name = f"run-{self.settings.run_id}-iter-{self.iteration}"
         return os.path.join(self.settings.runs_dir, name)
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The documents that Ralph itself writes, from the top of the checkout."""
+        paths = self.document.paths if self.document is not None else ()
+        return frozenset(self.workspace.prefix + path for path in paths)
 
     def account(self, agent: Agent) -> Account:
         """Who pays for its sessions."""

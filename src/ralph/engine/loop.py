@@ -137,6 +137,12 @@ class Loop:
             elif end := self._after(taken.task.id, iterate(kit, taken)):
                 return end
 
+    def _follow(self) -> None:
+        """People may have changed the document that the tasks stand in."""
+        document = self.kit.document
+        for line in document.follow() if document is not None else ():
+            self.kit.warn_once(line)
+
     def _has_agent(self) -> bool:
         """Is there one that can work now? If not, wait for the first one to come back."""
         kit = self.kit
@@ -191,6 +197,7 @@ class Loop:
 
     def _nothing_left(self) -> End | None:
         """No plan, or everything settled."""
+        self._follow()
         store, target = self.kit.store, self.kit.settings.target
         if store.has_open(target):
             return None

@@ -101,7 +101,8 @@ def look_around(kit: Kit) -> None:
     left = _left_here(kit)
     if left is not None:
         _take_up(kit, left)
-    kit.kept = frozenset(left.base.dirty if left is not None else kit.take_snapshot().dirty)
+    dirty = left.base.dirty if left is not None else kit.take_snapshot().dirty
+    kit.kept = frozenset(dirty) - kit.own
     if kit.kept:
         count = len(kit.kept)
         kit.warn(

@@ -1,6 +1,7 @@
 """What becomes of the work in the checkout: committed when it counts, kept aside when not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from shlex import quote
 from typing import Final
 
@@ -67,9 +68,10 @@ def mind_secrets(kit: Kit, task: TaskId, base: Snapshot, after: Snapshot) -> Non
 
 def commit_work(kit: Kit, task: Task, session: SessionId, base: Snapshot, after: Snapshot) -> None:
     """Commit what an accepted attempt has left uncommitted."""
-    if kit.settings.commit == "none" or not after.dirty:
+    own = kit.own
+    if kit.settings.commit == "none" or not (after.dirty or own):
         return
-    done = kit.workspace.commit(base, after, _message(kit, task), kit.kept)
+    done = kit.workspace.commit(base, after, _message(kit, task), kit.kept, own)
     kit.snapshot = None
     if done.commit is not None:
         kit.commits += 1
@@ -92,7 +94,9 @@ def commit_work(kit: Kit, task: Task, session: SessionId, base: Snapshot, after:
 
 
 def _message(kit: Kit, task: Task) -> str:
-    title = one_line(task.title, 72)
+    # A story is known by its id as well.
+    name = f"{task.alias}: " if task.alias and task.feature_id else ""
+    title = one_line(name + task.title, 72)
     return f"{title}\n\nRalph-Task: {task.id}\nRalph-Run: {kit.settings.run_id}\n"
 
 
@@ -104,7 +108,8 @@ def set_aside(kit: Kit, task: TaskId, attempt: int, base: Snapshot) -> None:
         changed = not kit.workspace.snapshot().same_as(base)
         if changed:
             kit.workspace.save(ref, f"Unfinished work on {task}, attempt {attempt}\n")
-            kit.workspace.restore(base)
+            with _documents_stay(kit):
+                kit.workspace.restore(base)
     except RalphError as error:
         # Better a tree that is not clean than work that is lost.
         kit.warn(f"the work of {task} stays in the checkout: {error}", task)
@@ -112,3 +117,14 @@ def set_aside(kit: Kit, task: TaskId, attempt: int, base: Snapshot) -> None:
     if changed:
         kit.record(WorkSaved(task_id=task, ref=ref))
     kit.store.forget_base(task)
+
+
+@contextmanager
+def _documents_stay(kit: Kit) -> Iterator[None]:
+    """A PRD belongs to all its stories, and to the person: it does not go back with one of them."""
+    paths = kit.document.paths if kit.document is not None else ()
+    before = {path: kit.library.content(path) for path in paths}
+    yield
+    for path, content in before.items():
+        if content is not None and kit.library.content(path) != content:
+            kit.library.put(path, content)

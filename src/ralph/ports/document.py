@@ -4,6 +4,7 @@ from typing import Protocol
 
 import msgspec
 
+from ralph.core import shelf
 from ralph.core.task import Task
 
 
@@ -17,17 +18,41 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """What the documents say about one task."""
+
+    text: str
+    """Instead of the task's description: as it stands there now, with its boxes."""
+    plan: shelf.Document | None = None
+    """The part of the plan that is about it."""
+
+
 class Document(Protocol):
     """Read at the start of an iteration, written back at its end. Ralph owns the status; what a
     session ticks is a claim."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that Ralph writes on its own account, from the project's root: they are
+        committed with the work, and stay when work is set aside."""
+        ...
 
     def follow(self) -> tuple[str, ...]:
         """Before an iteration: let the store follow what people have changed. What is worth a word
         to them is returned. UnusableData or Missing where nothing can begin."""
         ...
 
+    def passage(self, task: Task) -> Passage | None:
+        """What a session is told of it; None: the task does not stand in the document."""
+        ...
+
     def begin(self, task: Task) -> None:
         """A session is about to work on the task: from now on it may be the one who ticks."""
+        ...
+
+    def leave(self, task: Task) -> tuple[str, ...]:
+        """The session has just ended, and nobody has looked at the checkout yet: put back what was
+        not its to change. What is worth a word is returned."""
         ...
 
     def look(self, task: Task) -> Left:

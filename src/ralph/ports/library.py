@@ -30,8 +30,17 @@ class Library(Protocol):
         in its place."""
         ...
 
+    def exists(self, path: str) -> bool:
+        """Is anything there, whatever it is?"""
+        ...
+
     def put(self, path: str, content: bytes) -> None:
         """Write a file, whole or not at all; its folders, too. CannotWrite where that fails."""
+        ...
+
+    def append(self, path: str, text: str, *, fresh: str) -> None:
+        """Add to a log, however long it is, while others wait; where there is none, it begins with
+        `fresh`. CannotWrite, Busy or UnusableData where it cannot be."""
         ...
 
     def folders(self, path: str) -> list[str]:

@@ -54,9 +54,15 @@ class Workspace(Protocol):
         ...
 
     def commit(
-        self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
+        self,
+        since: Snapshot,
+        upto: Snapshot,
+        message: str,
+        keep: frozenset[str],
+        own: frozenset[str] = frozenset(),
     ) -> Committed:
         """Commit what changed between the two and is not committed yet, except paths in `keep`.
+        Ralph's `own` documents go along as they are now, whoever has changed them.
 
         The content is that of `upto`: what gates dropped later stays out. What a person has
         staged stays staged. Doing it twice commits once. Likely secrets are withheld.

@@ -235,12 +235,22 @@ class FakeWorkspace:
         return self._seen(head, _patched(files, head.files, set(theirs) - set(now.dirty)))
 
     def commit(
-        self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
+        self,
+        since: Snapshot,
+        upto: Snapshot,
+        message: str,
+        keep: frozenset[str],
+        own: frozenset[str] = frozenset(),
     ) -> Committed:
-        """Everything changed in between, less what is a person's."""
-        files = self._tree(upto)
-        left = [n for n in self.changes(since, upto).left if self.head.get(n) != files.get(n)]
+        """Everything changed in between, less what is a person's, and Ralph's own documents."""
+        files = self._tree(upto) | {name: self.files[name] for name in own if name in self.files}
+        left = [
+            n
+            for n in self.changes(since, upto).left
+            if self.head.get(n) != files.get(n) and n not in own
+        ]
         names = [name for name in left if name not in keep and name not in since.dirty]
+        names += [name for name in sorted(own) if self.head.get(name) != files.get(name)]
         if not names:
             return Committed(leftovers=tuple(name for name in left if name not in keep))
         made = self._commit(message.splitlines()[0], files, names)
@@ -420,9 +430,17 @@ class FakeLibrary:
         text = self.pages.get(path)
         return None if text is None else text.encode("utf-8", "surrogateescape")
 
+    def exists(self, path: str) -> bool:
+        """Also what cannot be read."""
+        return path in self.pages or path in self.troubles
+
     def put(self, path: str, content: bytes) -> None:
         """Nobody else is there."""
         self.pages[path] = content.decode("utf-8", "surrogateescape")
+
+    def append(self, path: str, text: str, *, fresh: str) -> None:
+        """Nobody else is there."""
+        self.pages[path] = (self.pages.get(path) or fresh) + text
 
     def folders(self, path: str) -> list[str]:
         """What stands between the folder and a file."""

@@ -275,6 +275,35 @@ class WorkspaceContract:
         assert (done.files, done.leftovers) == (("new",), ("src/app.py",))
         assert workspace.snapshot().dirty == ("README.md", "src/app.py")
 
+    def test_own_documents_join_the_commit_as_they_are_now(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write("prd.md", "a person's")
+        hands.write("README.md", "a person's, too")
+        before = workspace.snapshot()
+        hands.write("new", "the session's")
+        hands.write("prd.md", "the session's")
+        judged = workspace.snapshot()
+        hands.write("prd.md", "ticked")
+        own = frozenset({"prd.md", "not-there.md"})
+        done = workspace.commit(before, judged, "Work", frozenset({"prd.md", "README.md"}), own)
+        assert sorted(done.files) == ["new", "prd.md"]
+        assert done.leftovers == ()
+        assert hands.git("show", "HEAD:prd.md") == "ticked"
+        assert workspace.snapshot().dirty == ("README.md",)
+        assert workspace.commit(before, judged, "Work", NOBODY, own).commit is None
+
+    def test_own_documents_alone_are_a_commit(self, workspace: Workspace, hands: Hands) -> None:
+        before = workspace.snapshot()
+        hands.write("new", "the session's")
+        hands.commit()
+        judged = workspace.snapshot()
+        hands.write("prd.md", "ticked")
+        hands.write("report.xml", "of a gate")
+        done = workspace.commit(before, judged, "Tick", NOBODY, frozenset({"prd.md"}))
+        assert done.files == ("prd.md",)
+        assert workspace.snapshot().dirty == ("report.xml",)
+
     def test_what_a_person_has_staged_stays_staged(
         self, workspace: Workspace, hands: Hands
     ) -> None:

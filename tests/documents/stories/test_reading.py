@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph.core.errors import UnusableData
+from ralph.core.errors import Missing, UnusableData
 from ralph.documents.stories.checking import flaws, require_usable
 from ralph.documents.stories.prd import Prd, Story
 from ralph.documents.stories.reading import read_prd
@@ -236,8 +236,14 @@ def test_a_dependency_without_a_story_is_doubtful() -> None:
 )
 def test_a_prd_that_cannot_be_built_says_why_and_on_which_line(text: str, said: str) -> None:
     assert [str(one) for one in flaws(read_prd(text))] == [said]
-    with pytest.raises(UnusableData, match=r"^prd\.md, line \d+: "):
+    with pytest.raises((UnusableData, Missing), match=r"^prd\.md, line \d+: "):
         require_usable(read_prd(text), "prd.md")
+
+
+def test_a_prd_without_stories_lacks_what_must_be_there_first() -> None:
+    with pytest.raises(Missing) as caught:
+        require_usable(read_prd("# Nothing\n"), "prd.md")
+    assert "ralph prd" in caught.value.hint
 
 
 def test_several_flaws_are_counted() -> None:

@@ -2,6 +2,7 @@
 out of the project, nor pipes that never end, nor files without measure."""
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Callable
@@ -44,12 +45,31 @@ class FolderLibrary:
         except _Refused as refused:
             raise _unusable(path, refused) from refused
 
+    def exists(self, path: str) -> bool:
+        """Is anything there?"""
+        return os.path.lexists(os.path.join(self.root, path))
+
     def put(self, path: str, content: bytes) -> None:
         """Write a file, whole or not at all."""
         try:
             real = os.path.join(self.root, *self._real(path))
             os.makedirs(os.path.dirname(real), exist_ok=True)
             _replace(real, content)
+        except _Refused as refused:
+            raise _unusable(path, refused) from refused
+        except OSError as error:
+            raise _unwritten(path, error) from error
+
+    def append(self, path: str, text: str, *, fresh: str) -> None:
+        """Add to a log; what is in it is not even read."""
+        try:
+            real = os.path.join(self.root, *self._real(path))
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+            with FileLock(f"{real}.lock", self.patience_s):
+                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+                fd = os.open(real, flags | os.O_CLOEXEC, 0o644)
+                with open(fd, "rb+", buffering=0) as file:
+                    _add_lines(file, text, fresh)
         except _Refused as refused:
             raise _unusable(path, refused) from refused
         except OSError as error:
@@ -143,6 +163,19 @@ class FolderLibrary:
 
 class _Refused(Exception):
     """Why a file is left alone, as the end of a sentence about it."""
+
+
+def _add_lines(file: io.FileIO, text: str, fresh: str) -> None:
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise _Refused("is not a file")
+    size = os.fstat(file.fileno()).st_size
+    before = fresh if size == 0 else ""
+    if size:
+        # Whoever wrote the last line may have left it open.
+        os.lseek(file.fileno(), -1, os.SEEK_END)
+        before = "" if os.read(file.fileno(), 1) == b"\n" else "\n"
+    # In one piece, so that agents who write at the same time come before or after it.
+    file.write((before + text).encode("utf-8", "replace"))
 
 
 def _unusable(path: str, refused: _Refused) -> UnusableData:

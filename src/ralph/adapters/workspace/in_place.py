@@ -91,10 +91,16 @@ class InPlace:
         return Carry(self._git, self._objects).over(base, since, now)
 
     def commit(
-        self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
+        self,
+        since: Snapshot,
+        upto: Snapshot,
+        message: str,
+        keep: frozenset[str],
+        own: frozenset[str] = frozenset(),
     ) -> Committed:
-        left = self._left(since, upto) if upto.tree else ()
-        if not left:
+        found = self._left(since, upto) if upto.tree else ()
+        left = tuple(difference for difference in found if difference.path not in own)
+        if not left and not own:
             return Committed()
         with index_lock(self._git):
             status = read_status(self._git)
@@ -104,6 +110,7 @@ class InPlace:
             )
             held_back = {one.path for one in withheld}
             chosen = tuple(one for one in chosen if one.path not in held_back)
+            chosen += self._as_it_is(status, own)
             if not chosen:
                 return Committed(leftovers=leftovers, withheld=withheld)
             commit = self._commit(status, chosen, message)
@@ -232,6 +239,16 @@ class InPlace:
         taken = {difference.path for difference in chosen}
         leftovers = tuple(d.path for d in open_ones if d.path not in taken)
         return chosen, leftovers
+
+    def _as_it_is(self, status: Status, paths: frozenset[str]) -> tuple[Difference, ...]:
+        """How some files differ from the head now, conflicts aside."""
+        wanted = paths.intersection(status.dirty) - {entry.path for entry in status.unmerged}
+        if not wanted:
+            return ()
+        with scratch(self._git) as disk:
+            now = self._tree(self._photograph(status, disk))
+        found = self._objects.differences(self._objects.tree_of(status.head), now)
+        return tuple(difference for difference in found if difference.path in wanted)
 
     def _commit(self, status: Status, chosen: tuple[Difference, ...], message: str) -> str:
         entries = [difference.new for difference in chosen]

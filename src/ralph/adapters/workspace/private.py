@@ -84,9 +84,14 @@ class PrivateCheckout:
         return self._inside.carry_over(base, since, now)
 
     def commit(
-        self, since: Snapshot, upto: Snapshot, message: str, keep: frozenset[str]
+        self,
+        since: Snapshot,
+        upto: Snapshot,
+        message: str,
+        keep: frozenset[str],
+        own: frozenset[str] = frozenset(),
     ) -> Committed:
-        return self._inside.commit(since, upto, message, keep)
+        return self._inside.commit(since, upto, message, keep, own)
 
     def exposed(self, since: Snapshot, now: Snapshot) -> tuple[Withheld, ...]:
         return self._inside.exposed(since, now)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ralph.core.circles import a_circle
-from ralph.core.errors import UnusableData
+from ralph.core.errors import Missing, UnusableData
 from ralph.documents.stories.headings import PATTERN
 from ralph.documents.stories.prd import Doubt, Prd, Story
 
@@ -21,8 +21,10 @@ def flaws(prd: Prd) -> tuple[Doubt, ...]:
 
 
 def require_usable(prd: Prd, path: str) -> None:
-    """UnusableData that names the first flaw."""
+    """UnusableData that names the first flaw; Missing where there are no stories at all."""
     found = flaws(prd)
+    if found and not prd.stories:
+        raise Missing(f"{path}, {found[0]}", hint=f"`ralph prd` writes stories; or mend {path}")
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise UnusableData(f"{path}, {found[0]}{more}", hint=f"mend {path}")

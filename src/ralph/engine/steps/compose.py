@@ -1,5 +1,8 @@
 """Step 2: write down what the session is told."""
 
+from msgspec.structs import replace
+
+from ralph.core.brief import Material
 from ralph.core.sections import Given
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
@@ -24,6 +27,7 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         gates=tuple(gate.command for gate in s.gates),
         guidance=guidance,
     )
+    known = _with_passage(kit, known)
     told = tell(known, s.telling, s.commit)
     for trouble in told.troubles:
         kit.warn_once(trouble)
@@ -44,6 +48,18 @@ def compose(kit: Kit, claim: Claim) -> Brief:
     )
     write_files(brief)
     return brief
+
+
+def _with_passage(kit: Kit, known: Material) -> Material:
+    """What the documents say about the task at this moment."""
+    passage = kit.document.passage(known.task) if kit.document is not None else None
+    if passage is None:
+        return known
+    return replace(
+        known,
+        task=replace(known.task, description=passage.text),
+        shelf=replace(known.shelf, plan=passage.plan or known.shelf.plan),
+    )
 
 
 def _warn_of_cuts(kit: Kit, given: tuple[Given, ...]) -> None:

@@ -28,6 +28,8 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
         # Everything that the session started is gone, so nobody holds it any more.
         aside = kit.workspace.break_lock()
         kit.warn(f"the session left git's index locked; the lock is {aside} now", claim.task.id)
+    for line in kit.document.leave(claim.task) if kit.document is not None else ():
+        kit.warn(line, claim.task.id)
     after, changes = _look(kit, session)
     kit.commits += len(changes.commits)
     ended = replace(

@@ -2,6 +2,8 @@
 
 from msgspec.structs import replace
 
+from ralph.core.ended import Ended
+from ralph.core.ending import Ending
 from ralph.core.events import GatesWeighed
 from ralph.core.gates import Evidence, improved, weigh
 from ralph.core.sigils import read_sigils
@@ -12,6 +14,7 @@ from ralph.core.verdict import (
     Verdict,
     on_change,
     on_claim,
+    on_document,
     on_ending,
     on_gates,
     on_history,
@@ -23,6 +26,7 @@ from ralph.engine.control import listen
 from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.engine.verification import verify
+from ralph.ports.document import Left
 from ralph.ports.store import Claim, Mark, Session
 
 
@@ -39,10 +43,14 @@ def judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Ve
         return _skip(kit, task)
     if task.id in kit.skipped:
         return _skip(kit, task)
-    if isinstance(verdict.transition, Accepted) and (session.after is None or session.after.dirty):
+    if isinstance(verdict.transition, Accepted) and _is_to_be_committed(kit, session):
         # A commit comes next; after a crash in the middle of it, it must be finished.
         kit.store.mark_session(session.id, Mark.ACCEPTED)
     return verdict
+
+
+def _is_to_be_committed(kit: Kit, session: Session) -> bool:
+    return session.after is None or bool(session.after.dirty) or kit.document is not None
 
 
 def _skip(kit: Kit, task: Task) -> Verdict:
@@ -57,15 +65,26 @@ def _judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
     if session.mark is Mark.ACCEPTED:
         verified = any(check.passed for check in kit.store.checks(session.id))
         return Verdict(transition=Accepted(verified), message="accepted before Ralph was stopped")
+    left = kit.document.look(task) if kit.document is not None else Left()
+    for warning in left.warnings:
+        kit.warn(warning, task.id)
+    told = session.told or ("done" if left.claims else None)
     return (
-        on_ending(ending)
-        or on_claim(task, read_sigils(ending.message), session.told)
+        _on_ending(ending, left)
+        or on_document(left.broken)
+        or on_claim(task, read_sigils(ending.message), told)
         or on_history(_lost(kit, session, base))
         or on_tampering(_tampered(kit, session, base))
         or on_change(task, _worked_on(kit, session, base), kit.kept)
         or on_result(kit.missing(task))
         or _gates(kit, claim, session, base)
     )
+
+
+def _on_ending(ending: Ending, left: Left) -> Verdict | None:
+    # Who ticks a box has said something, also without a word.
+    silent = ending.ended is Ended.NO_RESULT and not ending.message and left.claims
+    return None if silent else on_ending(ending)
 
 
 def _lost(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:

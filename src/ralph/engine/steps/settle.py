@@ -10,6 +10,7 @@ from ralph.core.task import Status, Task
 from ralph.core.transitions import Accepted, Rejected, Struck
 from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit, Unfinished
+from ralph.engine.telling import announce
 from ralph.engine.work import bring_back, commit_work, mind_secrets, set_aside
 from ralph.ports.store import Claim, Session
 
@@ -24,6 +25,10 @@ def settle(
     if isinstance(verdict.transition, Accepted) and base and session.after:
         bring_back(kit, task.id, base, session.after)
         mind_secrets(kit, task.id, base, session.after)
+        if kit.document is not None:
+            # Now, so that the tick is part of the commit.
+            kit.document.conclude(task, done=True)
+        announce(kit, task, session, verdict)
         commit_work(kit, task, session.id, base, session.after)
     try:
         after = kit.store.settle(
@@ -40,6 +45,8 @@ def settle(
             set_aside(kit, task.id, claim.attempt, base)
         return Progress(reason="the claim was lost")
     kit.publish()
+    if kit.document is not None and after.status is not Status.DONE:
+        kit.document.conclude(task, done=False)
     if base is not None:
         _tidy(kit, after, session, verdict, base)
     return _progress(kit, after, verdict, session)
