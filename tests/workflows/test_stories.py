@@ -385,8 +385,18 @@ def test_a_persons_edits_during_a_session_count_at_the_next_iteration(desk: Desk
     desk.edit(("### [x] US-003: Three\n- [x] d\n", "### [ ] US-004: Four\n"))
     assert desk.stories.look(claim.task) == Left()
     desk.settle(claim, done=True)
-    desk.follow()
+    (said,) = desk.follow()
+    assert said.startswith("US-003 is no longer")
     assert list(desk.tasks()) == ["US-001", "US-002", "US-004"]
+
+
+def test_words_that_a_person_edits_during_a_session_reach_the_task(desk: Desk) -> None:
+    claim = at_work(desk)
+    desk.edit(("Two", "Second"), ("Depends on: US-001", "Depends on: US-003"))
+    desk.settle(claim, done=False)
+    assert desk.follow() == ()
+    assert desk.task("US-002").title == "Second"
+    assert [task.alias for task in desk.store.blockers(desk.task("US-002").id)] == ["US-003"]
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,17 @@ def at_least(smallest: int) -> Callable[[str], int]:
     return number
 
 
+def at_least_one(text: str) -> int:
+    """A type for a number of things of which there is one at least."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= 1_000_000:
+        raise ArgumentTypeError(f"{text!r} is no number from 1 up")
+    return number
+
+
 def one_of(words: tuple[str, ...]) -> Callable[[str], str]:
     """A type for one of a few words; who mistypes it is told the nearest."""
 

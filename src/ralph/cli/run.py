@@ -23,6 +23,11 @@ STRATEGIES = ("fixed", "cost-optimized", "escalate", "plan-then-execute")
 def arguments(parser: ArgumentParser) -> None:
     """Flags win over the environment, which wins over `.ralph.toml`."""
     parser.add_argument("target", nargs="?", help="a feature's name, a task's id or alias")
+    add_run_flags(parser)
+
+
+def add_run_flags(parser: ArgumentParser) -> None:
+    """What every command takes that runs the loop."""
     how_many = parser.add_mutually_exclusive_group()
     how_many.add_argument("--once", action="store_true", help="stop after one iteration")
     how_many.add_argument("--limit", type=int, metavar="N", help="stop after N iterations")

@@ -12,6 +12,8 @@ start
   demo            watch a scripted agent build a sample project
 
 plan
+  prd             write stories from what you want, with an agent or alone
+  plan            plan how they are built
   feature create  from an idea to tasks, with an agent: spec, plan, build
   task add        add a task
   task list       list tasks
@@ -19,6 +21,7 @@ plan
   task deps add   let one task wait for another
 
 run
+  build           build the stories of the PRD, one after the other
   run             work through the tasks until all are settled
   status          what is going on, what comes next, what is stuck
   logs            what happened in the sessions of a task or a run

@@ -1,9 +1,10 @@
 """The stories of a PRD, as tasks: followed before each iteration, ticked after it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import msgspec
+from msgspec.structs import replace
 
 from ralph.core.errors import Missing, RalphError
 from ralph.core.ids import TaskId
@@ -16,7 +17,7 @@ from ralph.documents.stories.claims import boxes_after, boxes_between, ticks
 from ralph.documents.stories.damage import damage
 from ralph.documents.stories.prd import Prd
 from ralph.documents.stories.reading import read_prd
-from ralph.ports.document import Left
+from ralph.ports.document import Left, Passage
 from ralph.ports.library import Library
 from ralph.ports.papers import Paper
 from ralph.ports.store import Mark, Store
@@ -47,13 +48,26 @@ class Stories:
     person's doing, or a session's while one is at work."""
 
     def __init__(
-        self, *, store: Store, library: Library, path: str, feature: Feature, max_retries: int
+        self,
+        *,
+        store: Store,
+        library: Library,
+        path: str,
+        feature: Feature,
+        max_retries: int,
+        speak: Callable[[Task, str], Passage] | None = None,
+        beside: tuple[str, ...] = (),
     ) -> None:
         self.store = store
         self.library = library
         self.path = path
         self.tasks = StoryTasks(store, feature, path, max_retries)
+        self.speak = speak
+        """Puts a story, as it stands there, into words for a session."""
+        self.paths = (path, *beside)
         self._is_first = True
+        self._told: tuple[str, ...] = ()
+        """What happened around the last session and is still to be said."""
 
     # Before an iteration
 
@@ -82,7 +96,8 @@ class Stories:
         # Written by somebody else meanwhile: what they did is the difference at the next look.
         self.store.keep_paper(Paper(path=self.path, content=written or now.content))
         doubts = tuple(f"{self.path}, {doubt}" for doubt in now.prd.doubts)
-        return doubts + told
+        before, self._told = self._told, ()
+        return doubts + before + told
 
     def _is_to_be_judged(self, task: TaskId) -> bool:
         sessions = self.store.sessions(task=task, limit=1)
@@ -98,6 +113,14 @@ class Stories:
 
     # Around a session
 
+    def passage(self, task: Task) -> Passage | None:
+        """The story as it stands there now."""
+        now = self._now()
+        story = now.prd.story(task.alias) if now and task.alias else None
+        if now is None or story is None or self.speak is None:
+            return None
+        return self.speak(task, now.prd.block(story))
+
     def begin(self, task: Task) -> None:
         """From now on it may be the session that ticks."""
         if task.alias is None:
@@ -107,6 +130,11 @@ class Stories:
         except RalphError:
             return  # as it is, it is somebody else's, and stays so
         self.store.keep_paper(Paper(path=self.path, content=content, held_for=task.id))
+
+    def leave(self, task: Task) -> tuple[str, ...]:
+        """It may change anything in the checkout; the document is looked at later."""
+        del task
+        return ()
 
     def look(self, task: Task) -> Left:
         """What the session says in the document; a broken one is put back."""
@@ -152,6 +180,9 @@ class Stories:
             if written is not None:
                 content = written
                 break
+        # What a person did to the stories meanwhile counts; their boxes were the session's to move.
+        changes = compare(_parsed(content).prd, before, self.tasks.known())
+        self._told += self.tasks.apply(replace(changes, ticked=(), cleared=()))
         self.store.keep_paper(Paper(path=self.path, content=content))
 
     # The file

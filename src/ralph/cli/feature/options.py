@@ -38,9 +38,9 @@ def request_of(args: Namespace) -> str:
     """What a person asks for: by an option, from a file, or on a standard input that is no
     terminal."""
     if args.file is not None:
-        return _from_file(args.file)
+        return from_file(args.file)
     if args.request == "-" or (args.request is None and not _is_terminal()):
-        return _decoded(sys.stdin.buffer.read() if sys.stdin is not None else b"", "standard input")
+        return decoded(sys.stdin.buffer.read() if sys.stdin is not None else b"", "standard input")
     return (args.request or "").strip()
 
 
@@ -48,15 +48,17 @@ def _is_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def _from_file(path: str) -> str:
+def from_file(path: str) -> str:
+    """The text of a file."""
     try:
         with open(path, "rb") as file:
-            return _decoded(file.read(), path)
+            return decoded(file.read(), path)
     except OSError as error:
         raise Missing(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _decoded(data: bytes, where: str) -> str:
+def decoded(data: bytes, where: str) -> str:
+    """Text, or a word about what it is not."""
     try:
         return data.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:

@@ -1,0 +1,198 @@
+"""The logs of a story pipeline: activity, errors, progress, and a summary for each iteration."""
+
+import os
+from collections.abc import Callable
+from time import localtime, strftime
+
+from ralph.core.errors import RalphError
+from ralph.core.moment import epoch
+from ralph.core.safe_text import one_line
+from ralph.core.sigils import read_sigils
+from ralph.core.task import Task
+from ralph.core.transitions import Accepted, GaveUp, Rejected, Released, Struck
+from ralph.documents import activity_log, errors_log, guardrails, progress_log
+from ralph.documents.activity_log import Iteration, event_line, with_summary
+from ralph.documents.progress_log import Checked, Progress, entry
+from ralph.documents.run_summary import RunSummary, render
+from ralph.ports.chronicle import Account
+from ralph.ports.clock import Clock
+from ralph.ports.library import Library
+from ralph.workflows.pipeline import Pipeline
+
+
+def create_missing(library: Library, pipeline: Pipeline, now_s: float) -> None:
+    """Make what is not there of the files that sessions are told of. Before a wall is built, since
+    behind it no file can be made beside Ralph's own."""
+    for path, text in (
+        (pipeline.progress, progress_log.fresh(_stamp(now_s))),
+        (pipeline.guardrails, guardrails.FRESH),
+        (pipeline.errors, errors_log.FRESH),
+        (pipeline.activity, activity_log.FRESH),
+    ):
+        if not library.exists(path):
+            library.put(path, text.encode())
+
+
+class Logs:
+    """`Chronicle` on the files of a pipeline. They are only ever added to."""
+
+    def __init__(
+        self,
+        *,
+        library: Library,
+        pipeline: Pipeline,
+        clock: Clock,
+        mode: str,
+        gates: dict[str, str],
+    ) -> None:
+        self.library = library
+        self.pipeline = pipeline
+        self.clock = clock
+        self.mode = mode
+        self.gates = gates
+        """The command of each gate."""
+        self.after: Callable[[Account], None] = lambda _: None
+        """What else is to happen at the end of an iteration."""
+
+    def begin(self, task: Task, iteration: int) -> None:
+        """A session is about to begin."""
+        self._event(f"ITERATION {iteration} start (mode={self.mode} story={_name(task)})")
+
+    def accepted(self, account: Account) -> str:
+        """The progress entry, which joins the commit."""
+        return _safely(lambda: self._progress(account))
+
+    def _progress(self, account: Account) -> None:
+        session, p = account.session, self.pipeline
+        said = read_sigils(session.ending.message if session.ending else "")
+        told = Progress(
+            time=_stamp(self.clock.now()),
+            story=_titled(account.task),
+            run=session.run_id,
+            iteration=account.iteration,
+            log=self._seen(session.log),
+            summary=self._seen(_summary_path(session.log)),
+            commit=account.commits[-1] if account.commits else self._to_be_committed(),
+            uncommitted=account.uncommitted if p.no_commit else (),
+            checked=tuple(
+                Checked(command=self.gates.get(one.name, one.name), passed=one.passed)
+                for one in session.gates
+            ),
+            files=tuple(dict.fromkeys((*account.committed, *account.uncommitted))),
+            done=said.journal or account.verdict.message,
+            learned=tuple(one.title or one_line(one.text, 200) for one in said.knowledge),
+        )
+        fresh = progress_log.fresh(told.time)
+        self.library.append(p.progress, entry(told), fresh=fresh)
+
+    def _to_be_committed(self) -> str:
+        return "" if self.pipeline.no_commit else "the one that has this entry"
+
+    def iterated(self, account: Account) -> str:
+        """The summary, and a line in each log."""
+        trouble = _safely(lambda: self._write_down(account))
+        self.after(account)
+        return trouble
+
+    def _write_down(self, account: Account) -> None:
+        session, task = account.session, account.task
+        status = _status(account)
+        ended = epoch(session.ended_at) if session.ended_at else self.clock.now()
+        summary = RunSummary(
+            run=session.run_id,
+            iteration=account.iteration,
+            mode=self.mode,
+            story=_titled(task),
+            started=_stamp(epoch(session.started_at)),
+            ended=_stamp(ended),
+            duration_s=session.duration_s,
+            status=status,
+            log=self._seen(session.log),
+            head_before=session.before.head if session.before else "",
+            head_after=account.head,
+            commits=account.commits,
+            committed=account.committed,
+            uncommitted=account.uncommitted,
+        )
+        path = self._seen(_summary_path(session.log))
+        if self.library.content(path) is None:
+            self.library.put(path, render(summary).encode())
+        line = Iteration(
+            time=summary.ended,
+            run=session.run_id,
+            iteration=account.iteration,
+            mode=self.mode,
+            story=_name(task),
+            duration_s=session.duration_s,
+            status=status,
+        )
+        self._summarise(line)
+        self._event(f"ITERATION {account.iteration} end (story={_name(task)} status={status})")
+        if account.uncommitted and not self.pipeline.no_commit:
+            self._event(f"WARNING uncommitted: {', '.join(account.uncommitted[:10])}")
+        if status not in ("success", "released"):
+            where = f"run={session.run_id} iter={account.iteration} story={_name(task)}"
+            message = f"{where}: {status}: {account.verdict.message}"
+            self._error(message)
+
+    def _summarise(self, line: Iteration) -> None:
+        path = self.pipeline.activity
+        try:
+            self.library.change(path, lambda text: with_summary(text, line))
+        except RalphError:
+            # It has grown too long to be taken apart: the line goes to its end.
+            text = activity_log.summary_line(line) + "\n"
+            self.library.append(path, text, fresh=activity_log.FRESH)
+
+    def _event(self, message: str) -> None:
+        line = event_line(_stamp(self.clock.now()), message)
+        self.library.append(self.pipeline.activity, line, fresh=activity_log.FRESH)
+
+    def _error(self, message: str) -> None:
+        line = event_line(_stamp(self.clock.now()), message)
+        self.library.append(self.pipeline.errors, line, fresh=errors_log.FRESH)
+
+    def _seen(self, path: str) -> str:
+        """From the project's root, if it is there."""
+        return os.path.relpath(path, self.pipeline.root) if os.path.isabs(path) else path
+
+
+def _stamp(epoch_s: float) -> str:
+    return strftime("%Y-%m-%d %H:%M:%S", localtime(epoch_s))
+
+
+def _safely(work: Callable[[], None]) -> str:
+    try:
+        work()
+    except RalphError as error:
+        return str(error)
+    return ""
+
+
+def _summary_path(log: str) -> str:
+    return f"{os.path.splitext(log)[0]}.md"
+
+
+def _name(task: Task) -> str:
+    return task.alias or task.id
+
+
+def _titled(task: Task) -> str:
+    return f"{_name(task)}: {task.title}"
+
+
+def _status(account: Account) -> str:
+    """In a word."""
+    match account.verdict.transition:
+        case Accepted():
+            return "success"
+        case Rejected():
+            return "rejected"
+        case GaveUp():
+            return "failed"
+        case Struck():
+            return "error"
+        case Released():
+            return "released"
+        case other:
+            return type(other).__name__.lower()

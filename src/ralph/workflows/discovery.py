@@ -1,0 +1,100 @@
+"""Discovery: from a request to a PRD with stories."""
+
+from collections.abc import Set
+
+from ralph.core.errors import Missing
+from ralph.core.feature_texts import Talk
+from ralph.documents.stories.checking import flaws
+from ralph.documents.stories.marks import all_boxes
+from ralph.documents.stories.reading import read_prd
+from ralph.ports.library import Library
+from ralph.workflows.errand import Errand
+from ralph.workflows.pipeline import Pipeline
+
+SHOWN = 10
+
+
+def prd_errand(library: Library, pipeline: Pipeline, request: str) -> Errand:
+    """Write the PRD without asking."""
+    if not request.strip():
+        raise Missing(
+            "nobody can be asked what is wanted",
+            hint='say it: ralph prd "what you want", --file FILE, or on standard input',
+        )
+    built = ticked(library, pipeline)
+    there = (
+        f"There is a `{pipeline.prd}` already. Revise it: keep what still holds, with the ids and"
+        " the boxes of its stories, and change what the request asks for.\n\n"
+        if library.content(pipeline.prd)
+        else ""
+    )
+    return Errand(
+        alias=f"{pipeline.feature}-prd",
+        title=f"Write {pipeline.prd}",
+        description=there + pipeline.prompt(library, "prd", {"REQUEST": _quoted(request)}),
+        missing=lambda: wrong_with(library, pipeline, built),
+    )
+
+
+def prd_talk(library: Library, pipeline: Pipeline, request: str, context: str) -> Talk:
+    """Find out what is wanted, with the person."""
+    asked = _quoted(request) if request.strip() else "(The person will tell you.)"
+    there = library.content(pipeline.prd)
+    opening = (
+        f"There is a PRD already, `{pipeline.prd}`. Read it, say in a few lines what it settles and"
+        " what is open, and let us go on from there."
+        if there
+        else f"Let us write `{pipeline.prd}`."
+    )
+    return Talk(
+        title=f"PRD {pipeline.prd}",
+        rules="\n\n".join(
+            (
+                "You help a person to write a product requirements document. Look at the code"
+                " first, then ask about one thing at a time what it does not answer, and offer"
+                " choices. When enough is clear, write the document, show it, and change it until"
+                " the person is content.",
+                pipeline.prompt(library, "prd", {"REQUEST": asked}),
+                "Where this says that nobody can be asked: the person can.",
+                context,
+            )
+        ),
+        opening="\n\n".join(filter(None, (opening, request.strip()))),
+    )
+
+
+def ticked(library: Library, pipeline: Pipeline) -> frozenset[str]:
+    """The stories that are ticked, if only in part."""
+    stories = read_prd(library.read(pipeline.prd).text or "").stories
+    return frozenset(one.id for one in stories if any(box.ticked for box in all_boxes(one)))
+
+
+def wrong_with(library: Library, pipeline: Pipeline, built: Set[str] = frozenset()) -> str:
+    """What keeps the PRD from being built, for whoever writes it; empty where nothing does. Only
+    stories that were `built` before may have ticks."""
+    page = library.read(pipeline.prd)
+    if page.trouble:
+        return page.trouble
+    if not (page.text or "").strip():
+        return f"there is no {pipeline.prd}, or nothing is in it"
+    prd = read_prd(page.text or "")
+    lines = [str(one) for one in (*flaws(prd), *prd.doubts)]
+    lines += [
+        f"line {story.line}: {story.id} has no criteria; write at least one: - [ ] …"
+        for story in prd.stories
+        if not story.criteria
+    ]
+    lines += [
+        f"line {story.line}: {story.id} is not built yet: clear all its boxes"
+        for story in prd.stories
+        if story.id not in built and any(box.ticked for box in all_boxes(story))
+    ]
+    if not lines:
+        return ""
+    more = f"\n- and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
+    listed = "\n".join(f"- {line}" for line in dict.fromkeys(lines[:SHOWN]))
+    return f"{pipeline.prd} cannot be built as it is:\n{listed}{more}"
+
+
+def _quoted(request: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in request.strip().splitlines())

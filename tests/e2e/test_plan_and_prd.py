@@ -1,0 +1,191 @@
+"""`ralph prd` and `ralph plan`: from a sentence to stories, and to a plan of how to build them."""
+
+import subprocess
+
+import pytest
+
+from tests.e2e.conftest import RALPH, Project
+from tests.e2e.stage import refs, refused
+
+PRD, PLAN = ".agents/tasks/prd.md", ".ralph/IMPLEMENTATION_PLAN.md"
+STORIES = "### [ ] US-001: One\\n- [ ] a\\n\\n### [ ] US-002: Two\\n- [ ] b\\n"
+CLAIM = 'echo "<task-done>$RALPH_TASK_ID</task-done>"'
+WRITE = f"mkdir -p .agents/tasks; printf '{STORIES}' > {PRD}; {CLAIM}"
+
+
+def fed(project: Project, text: str, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [RALPH, *args], cwd=project.path, input=text, capture_output=True, text=True, check=False
+    )
+
+
+# PRD
+
+
+def test_a_session_writes_the_prd_alone(project: Project) -> None:
+    told = project.path.parent / "told.txt"
+    project.agent(f"cat > '{told}'; {WRITE}")
+    out = project.ralph("prd", "a shop that sells tea", "--yes")
+    assert out.splitlines()[-2:] == [f"PRD: {PRD}, 2 stories", "next: ralph plan"]
+    assert "> a shop that sells tea" in told.read_text()
+    assert project.commits()[0] == f"Write {PRD}"
+    assert project.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("way", ["file", "stdin", "inline", "path"])
+def test_the_request_comes_from_anywhere(project: Project, way: str) -> None:
+    told = project.path.parent / "told.txt"
+    project.agent(f"cat > '{told}'; {WRITE}")
+    request = project.path.parent / "request.md"
+    request.write_text("sell tea\nand cups\n")
+    if way == "stdin":
+        assert fed(project, request.read_text(), "prd", "--yes").returncode == 0
+    elif way == "file":
+        project.ralph("prd", "--file", str(request), "--yes")
+    elif way == "inline":
+        project.ralph("prd", "--yes", PRD_INLINE=request.read_text())
+    else:
+        project.ralph("prd", "--yes", PRD_REQUEST_PATH=str(request))
+    assert "> sell tea\n> and cups\n" in told.read_text()
+
+
+def test_without_a_request_nothing_is_begun(project: Project) -> None:
+    project.agent(WRITE)
+    refused(project.try_ralph("prd", "--yes"), 66, "what is wanted", "ralph prd")
+    refused(project.try_ralph("prd", " ", "--yes"), 64, "empty")
+    refused(project.try_ralph("prd", "--file", "no.md"), 66, "no.md")
+    refused(project.try_ralph("prd", "x", "--file", "no.md"), 64, "two requests")
+    assert project.ralph("task", "list", "--json") == "[]"
+    assert not (project.path / PRD).exists()
+
+
+def test_it_is_told_what_is_wrong_until_it_fits(project: Project) -> None:
+    told = project.path.parent / "told.txt"
+    once = project.path.parent / "once"
+    bad = "### US-001: One\\n- [ ] a\\n### [x] US-002: Two\\nDepends on: US-009\\n"
+    project.agent(
+        f"cat > '{told}'; if [ -e '{once}' ]; then {WRITE}; else touch '{once}';"
+        f" mkdir -p .agents/tasks; printf '{bad}' > {PRD}; {CLAIM}; fi"
+    )
+    project.ralph("prd", "tea", "--yes")
+    text = told.read_text()
+    assert "line 1: it is not read as a story; write: ### [ ] US-001: One" in text
+    assert "line 4: US-002 depends on US-009, and there is no such story" in text
+    assert "line 3: US-002 has no criteria" in text
+    assert "line 3: US-002 is not built yet: clear all its boxes" in text
+
+
+def test_a_prd_that_never_fits_fails_in_the_end(project: Project) -> None:
+    project.agent(
+        f"mkdir -p .agents/tasks; echo sorry > {PRD}; {CLAIM}", execution="max_retries = 1"
+    )
+    project.ralph("prd", "tea", "--yes", code=5)
+
+
+def test_a_prd_goes_where_it_is_wanted(project: Project) -> None:
+    project.agent(f"mkdir -p docs; printf '{STORIES}' > docs/shop.md; {CLAIM}")
+    out = project.ralph("prd", "tea", "--yes", "--out", "docs/shop.md")
+    assert "next: ralph plan --prd docs/shop.md" in out
+    assert not (project.path / PRD).exists()
+
+
+def test_revising_a_prd_keeps_what_is_built(project: Project) -> None:
+    project.write(PRD, "### [x] US-001: One\n- [x] a\n")
+    told = project.path.parent / "told.txt"
+    project.agent(f"cat > '{told}'; printf '\\n### [ ] US-002: Two\\n- [ ] b\\n' >> {PRD}; {CLAIM}")
+    project.ralph("prd", "more", "--yes")
+    assert "Revise it" in told.read_text()
+
+
+# Plan
+
+
+def planned(project: Project, agent: str, **sections: str) -> None:
+    project.write(PRD, "### [ ] US-001: One\n- [ ] a\n")
+    project.agent(agent, **sections)
+
+
+def test_a_plan_needs_a_prd(project: Project) -> None:
+    project.agent(CLAIM)
+    refused(project.try_ralph("plan"), 66, "there is no PRD", "ralph prd")
+    project.write(PRD, "nothing\n")
+    refused(project.try_ralph("plan"), 66, "there are no stories")
+
+
+def test_a_plan_is_written_and_committed(project: Project) -> None:
+    told = project.path.parent / "told.txt"
+    planned(project, f"cat > '{told}'; echo '### US-001: One' > {PLAN}; {CLAIM}")
+    out = project.ralph("plan")
+    assert out.splitlines()[-2:] == [f"plan: {PLAN}", "next: ralph build"]
+    assert "### US-001: Its title" in told.read_text()
+    assert (project.path / PLAN).read_text() == "### US-001: One\n"
+    assert project.git("status", "--porcelain") == ""
+    assert "mode=plan" in (project.path / ".ralph/activity.log").read_text()
+
+
+def test_each_iteration_goes_on_from_the_last(project: Project) -> None:
+    planned(project, f"echo step >> {PLAN}; {CLAIM}")
+    project.ralph("plan", "3")
+    assert (project.path / PLAN).read_text() == "step\n" * 3
+    assert len(list((project.path / ".ralph/runs").glob("run-*-iter-*.log"))) == 3
+    project.ralph("plan")
+    assert (project.path / PLAN).read_text() == "step\n" * 4
+
+
+def test_it_ends_early_when_an_iteration_changes_nothing(project: Project) -> None:
+    ran = project.path.parent / "ran"
+    planned(project, f"echo x >> '{ran}'; [ -e {PLAN} ] || echo step > {PLAN}; {CLAIM}")
+    out = project.ralph("plan", "5")
+    assert ran.read_text() == "x\nx\n"
+    assert "changed nothing" in out
+
+
+def test_everything_else_that_it_changes_is_put_back_and_said(project: Project) -> None:
+    planned(
+        project,
+        f"echo step > {PLAN}; echo spoiled > README.md; echo new > new.txt; rm {PRD};"
+        f" git add -A; git commit -qm sneaky; echo more > more.txt; {CLAIM}",
+    )
+    project.write("mine.txt", "a person's\n")
+    before = project.commits()
+    out = project.ralph("plan")
+    assert (project.path / "README.md").read_text() == "a project\n"
+    assert (project.path / "mine.txt").read_text() == "a person's\n"
+    assert (project.path / PRD).exists()
+    assert not (project.path / "new.txt").exists()
+    assert not (project.path / "more.txt").exists()
+    assert (project.path / PLAN).read_text() == "step\n"
+    assert project.commits()[1:] == before
+    assert "put back" in out
+    assert "README.md" in out
+    (ref,) = refs(project)
+    assert project.git("show", f"{ref}:README.md") == "spoiled"
+
+
+def test_a_session_without_a_plan_is_tried_again(project: Project) -> None:
+    once = project.path.parent / "once"
+    planned(project, f"[ -e '{once}' ] && echo step > {PLAN}; touch '{once}'; {CLAIM}")
+    project.ralph("plan")
+    assert (project.path / PLAN).read_text() == "step\n"
+    assert "rejected: there is no" in (project.path / ".ralph/errors.log").read_text()
+
+
+def test_an_agent_that_fails_leaves_a_line_in_the_errors_log(project: Project) -> None:
+    planned(project, "echo no; exit 3")
+    project.ralph("plan", code=None)
+    assert "mode" not in (project.path / ".ralph/errors.log").read_text()
+    assert "error:" in (project.path / ".ralph/errors.log").read_text()
+
+
+def test_from_a_sentence_to_commits(project: Project) -> None:
+    project.agent(
+        'case "$RALPH_STORY_ID" in'
+        f" prd-prd) {WRITE};;"
+        f" prd-plan) echo '### US-001: One' > {PLAN}; {CLAIM};;"
+        f" *) echo $RALPH_STORY_ID >> work.txt; {CLAIM};; esac"
+    )
+    project.ralph("prd", "tea", "--yes")
+    project.ralph("plan")
+    project.ralph("build")
+    assert project.commits()[:2] == ["US-002: Two", "US-001: One"]
+    assert project.git("status", "--porcelain") == ""
