@@ -78,7 +78,7 @@ def wrong_with(library: Library, pipeline: Pipeline, built: Set[str] = frozenset
     if not (page.text or "").strip():
         return f"there is no {pipeline.prd}, or nothing is in it"
     prd = read_prd(page.text or "")
-    lines = [str(one) for one in (*flaws(prd), *prd.doubts)]
+    lines = [str(one) for one in (*flaws(prd), *prd.remarks)]
     lines += [
         f"line {story.line}: {story.id} has no criteria; write at least one: - [ ] …"
         for story in prd.stories

@@ -95,9 +95,9 @@ class Stories:
         written = self._tick(now, boxes_between(now.prd, last, done))
         # Written by somebody else meanwhile: what they did is the difference at the next look.
         self.store.keep_paper(Paper(path=self.path, content=written or now.content))
-        doubts = tuple(f"{self.path}, {doubt}" for doubt in now.prd.doubts)
+        remarks = tuple(f"{self.path}, {remark}" for remark in now.prd.remarks)
         before, self._told = self._told, ()
-        return doubts + before + told
+        return remarks + before + told
 
     def _is_to_be_judged(self, task: TaskId) -> bool:
         sessions = self.store.sessions(task=task, limit=1)

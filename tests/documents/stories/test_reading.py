@@ -157,13 +157,13 @@ def test_a_criterion_may_have_several_lines() -> None:
 def test_a_story_says_what_it_depends_on(line: str) -> None:
     prd = read_prd(f"### [ ] US-001: a\n\n{line}\n\n### [ ] US-002: b\n### [ ] US-003: c\n")
     assert prd.stories[0].needs == ("US-002", "US-003")
-    assert (prd.doubts, flaws(prd)) == ((), ())
+    assert (prd.remarks, flaws(prd)) == ((), ())
 
 
 @pytest.mark.parametrize("words", ["none", "None.", "-", "n/a", "*nothing*"])
 def test_a_story_may_say_that_it_depends_on_nothing(words: str) -> None:
     prd = read_prd(f"### [ ] US-001: a\nDepends on: {words}\n")
-    assert (prd.stories[0].needs, prd.doubts) == ((), ())
+    assert (prd.stories[0].needs, prd.remarks) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -194,19 +194,21 @@ def test_dependencies_in_code_comments_and_quotations_are_none(text: str) -> Non
 def test_what_was_probably_meant_as_a_story_is_named_with_its_line(line: str, instead: str) -> None:
     prd = read_prd(f"### [ ] US-001: a\n\n{line}\n")
     assert [story.id for story in prd.stories] == ["US-001"]
-    (doubt,) = prd.doubts
-    assert str(doubt).startswith("line 3: ")
-    assert instead in doubt.message
+    (remark,) = prd.remarks
+    assert str(remark).startswith("line 3: ")
+    assert instead in remark.message
 
 
 def test_a_story_that_became_part_of_a_list_is_named_with_its_line() -> None:
     prd = read_prd("### [ ] US-001: a\n- [ ] b\n  ### [ ] US-002: c\n> - ### [ ] US-003: d\n")
-    assert [(doubt.line, "part of a list" in doubt.message) for doubt in prd.doubts] == [(3, True)]
+    assert [(remark.line, "part of a list" in remark.message) for remark in prd.remarks] == [
+        (3, True)
+    ]
 
 
 def test_a_dependency_without_a_story_is_doubtful() -> None:
     prd = read_prd("### [ ] US-001: a\nDepends on: the login\n")
-    assert [doubt.line for doubt in prd.doubts] == [2]
+    assert [remark.line for remark in prd.remarks] == [2]
 
 
 @pytest.mark.parametrize(

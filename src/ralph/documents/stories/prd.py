@@ -57,7 +57,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(one.id for one in self.depends_on))
 
 
-class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """A line that was probably meant otherwise than it is read."""
 
     line: int
@@ -72,7 +72,7 @@ class Prd(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     stories: tuple[Story, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     def story(self, name: str) -> Story | None:
         """The first story of that id."""

@@ -12,7 +12,7 @@ from ralph.documents.encoded import readable
 from ralph.documents.markdown import blocks, first_line, line_starts, rank_of, unified
 from ralph.documents.stories.boxes import with_boxes
 from ralph.documents.stories.headings import RANK, mistake, story_of
-from ralph.documents.stories.prd import Box, Criterion, Dependency, Doubt, Prd, Story
+from ralph.documents.stories.prd import Box, Criterion, Dependency, Prd, Remark, Story
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -29,7 +29,7 @@ def read_prd(text: str) -> Prd:
     for at, token in enumerate(reader.tokens):
         reader.take(at, token)
     reader.close(len(text))
-    return Prd(text=text, stories=tuple(reader.stories), doubts=tuple(reader.doubts))
+    return Prd(text=text, stories=tuple(reader.stories), remarks=tuple(reader.remarks))
 
 
 class _Reader:
@@ -40,7 +40,7 @@ class _Reader:
         self.starts = line_starts(text)
         self.tokens = blocks(text)
         self.stories: list[Story] = []
-        self.doubts: list[Doubt] = []
+        self.remarks: list[Remark] = []
         self.current: Story | None = None
         self.criteria: list[Criterion] = []
         self.depends_on: list[Dependency] = []
@@ -75,12 +75,12 @@ class _Reader:
                 body="",
             )
         elif wrong := mistake(rank, content):
-            self._doubt(line, one_line(readable(wrong), 200))
+            self._remark(line, one_line(readable(wrong), 200))
 
     def _listed_heading(self, token: "Token", content: str) -> None:
         if story_of(rank_of(token), content) is not None:
             why = "it is part of a list, so it is not read as a story; let it begin its line"
-            self._doubt(first_line(token), why)
+            self._remark(first_line(token), why)
 
     def _words(self, before: Sequence["Token"], token: "Token") -> None:
         line = first_line(token)
@@ -100,7 +100,7 @@ class _Reader:
         names = NAME.findall(words)
         self.depends_on += [Dependency(id=name, line=line + 1) for name in names]
         if not names and words.strip("*_. \t").casefold() not in NOTHING:
-            self._doubt(line, "`Depends on:` names no story; write: Depends on: US-001, US-002")
+            self._remark(line, "`Depends on:` names no story; write: Depends on: US-001, US-002")
 
     def close(self, end: int) -> None:
         """The story ends here."""
@@ -124,5 +124,5 @@ class _Reader:
         """Where the mark of the line's box is: nothing but #, bullets and spaces is before it."""
         return self.text.index("[", self.starts[line]) + 1
 
-    def _doubt(self, line: int, message: str) -> None:
-        self.doubts.append(Doubt(line=line + 1, message=message))
+    def _remark(self, line: int, message: str) -> None:
+        self.remarks.append(Remark(line=line + 1, message=message))
