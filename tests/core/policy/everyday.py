@@ -1,5 +1,7 @@
 """Commands that coding agents run every day. None of them may be stopped, strict or not."""
 
+from tests.core.policy.everyday_more import MORE
+
 LINES = r"""
 ls
 ls -la
@@ -444,4 +446,4 @@ TEXTS = [
     "arr=(\n  one # git push\n  'git push'\n)\nprintf '%s\\n' \"${arr[@]}\"",
 ]
 
-EVERYDAY = [line for line in LINES.splitlines() if line.strip()] + TEXTS
+EVERYDAY = [*filter(None, (LINES + MORE).splitlines()), *TEXTS]

@@ -2,10 +2,14 @@
 
 from tests.core.policy.forbidden_dressed import DRESSED
 from tests.core.policy.forbidden_git import GIT
+from tests.core.policy.forbidden_more import MORE
 
 DANGER = r"""
 rm -rf /
 rm -rf /*
+rm -rf $(pwd)/..
+for d in /*; do rm -rf "$d"; done
+ls / | xargs -I{} rm -rf /{}
 rm -r -f /
 rm -fr /
 rm -R /
@@ -133,6 +137,8 @@ grep -r x ~/.config/gh
 sed -n p ~/.git-credentials
 awk 1 ~/.pypirc
 cat /etc/shadow
+cat /root/.ssh/id_rsa
+x=$(<~/.ssh/id_rsa)
 sudo cat /etc/shadow
 cd ~ && cat .ssh/id_rsa
 cd ~/.ssh && cat id_rsa
@@ -209,6 +215,6 @@ TEXTS = [
 ]
 
 FORBIDDEN = [
-    *(line for text in (GIT, DRESSED, DANGER) for line in text.splitlines() if line.strip()),
+    *(line for text in (GIT, DRESSED, DANGER, MORE) for line in text.splitlines() if line.strip()),
     *TEXTS,
 ]

@@ -265,6 +265,15 @@ false && x=a; $x git push
 set -- git push; if false; then set -- ls; fi; "$@"
 (env() { :; }); env git push
 alias env=ls; env git push
+G=$(which git); $G push
+G=`command -v git`; "$G" push
+$(type -P git) push
+x[0]=git; ${x[0]} push
+env -S'git push'
+/usr/bin/env -S git push
+batch <<< 'git push'
+ssh localhost -- git push
+firejail git push
 >out git push
 &>out git push
 &>>out git push

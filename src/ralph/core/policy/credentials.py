@@ -50,8 +50,12 @@ def places(home: str, open_doors: tuple[str, ...]) -> re.Pattern[str]:
     for name, rule in RULES.items():
         if name not in open_doors:
             found += (*rule.read, *rule.write)
-    full = [home + place[1:] if place.startswith("~") else place for place in found]
-    return re.compile(f"(?:{'|'.join(map(re.escape, full))})(?:/.*)?", re.DOTALL)
+    homes = rf"(?:{re.escape(home)}|/root|/(?:home|Users)/[^/]+)"
+    full = [
+        homes + re.escape(place[1:]) if place.startswith("~") else re.escape(place)
+        for place in found
+    ]
+    return re.compile(f"(?:{'|'.join(full)})(?:/.*)?", re.DOTALL)
 
 
 def judge_credentials(call: Call, ground: Ground, open_doors: tuple[str, ...]) -> Deny | None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from ralph.core.policy.git_words import aliased
 from ralph.core.policy.known import UNKNOWN, Field
+from ralph.core.policy.shells import PARALLEL
 from ralph.core.policy.wrappers import Wrapper, inner
 
 XARGS: Final = Wrapper(
@@ -99,6 +100,13 @@ def _fd(words: Words, _stdin: str | None) -> list[tuple[Field, ...]]:
     return []
 
 
+def _parallel(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
+    given = any(word.text.startswith(":::") for word in words)
+    if given or (stdin is not None and UNKNOWN not in stdin):
+        return []
+    return [(*command, Field(UNKNOWN)) for command in inner(words, PARALLEL, 1)[:1]]
+
+
 def _git(words: Words, _stdin: str | None) -> list[tuple[Field, ...]]:
     return [aliased(words)] if aliased(words) else []
 
@@ -110,5 +118,6 @@ FINDERS: Final[dict[str, Callable[[Words, str | None], list[tuple[Field, ...]]]]
     "gfind": _find,
     "fd": _fd,
     "fdfind": _fd,
+    "parallel": _parallel,
     "git": _git,
 }

@@ -8,14 +8,17 @@ from ralph.core.policy.known import UNKNOWN, Field
 from ralph.core.shell.escapes import ansi
 
 SILENT: Final = frozenset({":", "true", "false", "cd", "set", "export", "mkdir", "sleep", "test"})
-PASSES_ON: Final = frozenset({"cat", "tee"})
 DIRECTIVE: Final = re.compile(r"%(?:%|[sb]|q|[-0-9.]*[a-zA-Z])")
 MOST: Final = 1000
 
 
-def printed(name: str, words: Sequence[Field], stdin: str | None) -> str:
+def printed(name: str, words: Sequence[Field], stdin: str | None, cwd: str | None) -> str:
     """What it prints; UNKNOWN for what nobody can tell from here."""
     arguments = [field.text for field in words[1:]]
+    if name == "pwd" and cwd is not None:
+        return cwd + "\n"
+    if name in ("which", "command", "type"):
+        return _located(name, arguments)
     if any(field.glob for field in words[1:]):
         return UNKNOWN
     if name == "echo":
@@ -33,6 +36,14 @@ def printed(name: str, words: Sequence[Field], stdin: str | None) -> str:
     if name == "tee":
         return UNKNOWN if stdin is None else stdin
     return UNKNOWN
+
+
+def _located(name: str, arguments: list[str]) -> str:
+    """Where a program lies: wherever that is, its name is its own."""
+    options = {text for text in arguments if text.startswith("-")}
+    names = [text for text in arguments if not text.startswith("-")]
+    asks = name == "which" or options == ({"-v"} if name == "command" else {"-P"})
+    return f"{names[0]}\n" if asks and len(names) == 1 else UNKNOWN
 
 
 def _echo(arguments: list[str]) -> str:

@@ -132,16 +132,29 @@ def _rest(wrapper: Wrapper) -> Callable[[Words, str | None], list[Shelled]]:
     return read
 
 
-def _stdin(words: Words, stdin: str | None) -> list[Shelled]:
-    return [] if stdin is None or len(words) < 2 else [Shelled(Field(stdin))]
+def _stdin(_words: Words, stdin: str | None) -> list[Shelled]:
+    return [] if stdin is None else [Shelled(Field(stdin))]
+
+
+def _split(words: Words, _stdin: str | None) -> list[Shelled]:
+    """`env -S 'a b' c`: words in one word, and those after it."""
+    for at, word in enumerate(words[1:], 1):
+        found = re.fullmatch(r"(?:-[a-zA-Z]*S|--split-string=?)(.*)", word.text, re.DOTALL)
+        if found is not None:
+            first = [Field(found.group(1))] if found.group(1) else []
+            return [Shelled(joined([*first, *words[at + 1 :]]))]
+    return []
 
 
 def _parallel(words: Words, stdin: str | None) -> list[Shelled]:
-    rest = inner(words, Wrapper("jNnPLSaI", ("--jobs", "--joblog", "--colsep")), 1)[:1]
+    rest = inner(words, PARALLEL, 1)[:1]
     texts = [field.text for field in rest[0]] if rest else []
     cut = next((at for at, text in enumerate(texts) if re.fullmatch(":::+[+]?", text)), len(texts))
     template = " ".join(texts[:cut])
     values = texts[cut + 1 :] or [UNKNOWN if stdin is None else stdin.strip()]
+    if values == [UNKNOWN] and template and "{" not in template:
+        # Each value is one word behind it, in quotes: see `finding`.
+        return [Shelled(Field(template))]
     if not template:
         return [Shelled(Field(value)) for value in values]
     filled = [re.sub(r"\{[^{} ]*\}", lambda _: value, template) for value in values[:20]]  # noqa: B023
@@ -154,6 +167,7 @@ def _terminals(words: Words, _stdin: str | None) -> list[Shelled]:
     return [Shelled(word) for word in words[2:] if " " in word.text and word.known]
 
 
+PARALLEL: Final = Wrapper("jNnPLSaI", ("--jobs", "--joblog", "--colsep"))
 SSH: Final = Wrapper("bcDEeFIiJLlmOopQRSWw", (), 1)
 READERS: Final[dict[str, Callable[[Words, str | None], list[Shelled]]]] = {
     "eval": _eval,
@@ -166,7 +180,7 @@ READERS: Final[dict[str, Callable[[Words, str | None], list[Shelled]]]] = {
     "flock": _after("-c", "--command"),
     "npx": _after("-c", "--call"),
     "nix-shell": _after("--run", "--command"),
-    "env": _after("-S", "--split-string"),
+    "env": _split,
     "xterm": _after("-e"),
     "at": _stdin,
     "batch": _stdin,

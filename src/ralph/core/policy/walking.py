@@ -7,6 +7,7 @@ from ralph.core.policy import output
 from ralph.core.policy.decision import Doubt
 from ralph.core.policy.expanding import About, fields, texts
 from ralph.core.policy.known import UNKNOWN, Field, Frame, Known
+from ralph.core.policy.places import without_glob
 from ralph.core.policy.shells import Shelled
 from ralph.core.safe_text import one_line
 from ralph.core.shell.insides import is_bomb, substitutions
@@ -164,7 +165,7 @@ class Walker:
         if command.kind == "for" and command.name:
             for way in fields(command.words, self.about(frame)):
                 for field in way:
-                    self.known.assign(command.name, (UNKNOWN if field.glob else field.text,))
+                    self.known.assign(command.name, (_some(field),))
         inside = frame.copy(stdin=self.stdin(command.redirects, frame))
         if command.name:
             inside.assigned.add(command.name)
@@ -209,7 +210,11 @@ class Walker:
         if assignment.array:
             values = [tuple(each.text for each in way) for way in fields(assignment.words, about)]
         else:
-            values = [(text,) for text in texts(assignment.words[0], about)]
+            # `x[i]=value` is read as one word: the index may hold substitutions.
+            values = [
+                (text.partition("]=")[2] if assignment.adds and "]=" in text else text,)
+                for text in texts(assignment.words[0], about)
+            ]
         for value in values:
             if assignment.adds:
                 self.known.extend(assignment.name, value, array=assignment.array)
@@ -278,9 +283,19 @@ class Walker:
         if len(ways) != 1 or not ways[0]:
             return UNKNOWN if command.words else ""
         name = name_of(ways[0][0])
-        if name in self.known.functions or name in self.known.aliases:
+        first = ways[0][0].text
+        is_other = "/" in first and not first.startswith(("/bin/", "/usr/bin/"))
+        if is_other or name in self.known.functions or name in self.known.aliases:
             return UNKNOWN
-        return output.printed(name, ways[0], self.stdin(command.redirects, frame))
+        return output.printed(name, ways[0], self.stdin(command.redirects, frame), frame.cwd)
+
+
+def _some(field: Field) -> str:
+    """One of the files that a pattern stands for, or the text itself."""
+    if not field.glob:
+        return field.text
+    folder, _ = without_glob(field.text)
+    return f"{folder.rstrip('/')}/{UNKNOWN}" if "/" in field.text else UNKNOWN
 
 
 def name_of(field: Field) -> str:

@@ -65,6 +65,8 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
     "taskset": Wrapper("", (), 1),
     "stdbuf": Wrapper("ioe", ("--input", "--output", "--error")),
     "chroot": Wrapper("", (), 1),
+    "firejail": PLAIN,
+    "proot": Wrapper("rbqkwvim"),
     "repeat": Wrapper("", (), 1),
     "strace": Wrapper("abeEIoOpPsSuUX"),
     "ltrace": Wrapper("aAeloFnpsuxX"),
@@ -125,6 +127,8 @@ def inner(words: Sequence[Field], wrapper: Wrapper, at: int) -> list[Sequence[Fi
     while wrapper.assigns and at < len(words) and ASSIGNMENT.match(words[at].text):
         at += 1
     at += wrapper.operands
+    if wrapper.operands and at < len(words) and words[at].text == "--":
+        at += 1
     # An option that nobody here knows may have a value, which is then not the command.
     return [words[start:] for start in ((at, at + 1) if guess else (at,)) if start < len(words)]
 
