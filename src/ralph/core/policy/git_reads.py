@@ -40,7 +40,7 @@ def only_looks(subcommand: str, arguments: Arguments) -> bool:
     return subcommand in LOOKS if looks is None else looks(arguments)
 
 
-def _branch(arguments: Arguments) -> bool:
+def _listing(arguments: Arguments) -> bool:
     """Listing needs no name, or an option that makes the name a pattern."""
     rest = list(arguments)
     names, has_patterns = 0, False
@@ -49,7 +49,6 @@ def _branch(arguments: Arguments) -> bool:
         if word in VALUES and rest:
             rest.pop(0)
         elif LISTING.fullmatch(word):
-            # `git branch -v x` makes a branch, `git tag -v x` does not.
             has_patterns = has_patterns or PATTERNS.fullmatch(word) is not None
         elif word.startswith("-"):
             return False
@@ -58,8 +57,9 @@ def _branch(arguments: Arguments) -> bool:
     return names == 0 or has_patterns
 
 
-def _real_branch(arguments: Arguments) -> bool:
-    return _branch([word for word in arguments if not re.fullmatch("-[vqar]+|--verbose", word)])
+def _branch(arguments: Arguments) -> bool:
+    """`git branch -v x` makes a branch, whereas `git tag -v x` makes nothing."""
+    return _listing([word for word in arguments if not re.fullmatch("-[vqar]+|--verbose", word)])
 
 
 def _first(*words: str, alone: bool = False) -> Callable[[Arguments], bool]:
@@ -117,8 +117,8 @@ def _apply(arguments: Arguments) -> bool:
 
 BY_ARGUMENTS: Final[dict[str, Callable[[Arguments], bool]]] = {
     "": lambda _arguments: True,
-    "branch": _real_branch,
-    "tag": _branch,
+    "branch": _branch,
+    "tag": _listing,
     "config": _config,
     "reflog": _reflog,
     "apply": _apply,
@@ -134,5 +134,4 @@ BY_ARGUMENTS: Final[dict[str, Callable[[Arguments], bool]]] = {
     "sparse-checkout": _first("list"),
     "bundle": _first("verify", "list-heads"),
     "lfs": _first("ls-files", "status", "env", "version", "logs", "locks"),
-    "credential": lambda _arguments: False,
 }

@@ -69,7 +69,7 @@ def _unfree(git: GitCall, mode: Git) -> Deny | None:
     allowed = "look" if mode is Git.READ_ONLY else "look, add and commit"
     return Deny(
         reason=f"`git {name}` is not for sessions: here git may only {allowed}",
-        suggestion=INSTEAD.get(name, "") if mode is Git.READ_ONLY or name != "add" else "",
+        suggestion=INSTEAD.get(name, ""),
     )
 
 

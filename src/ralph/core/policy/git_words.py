@@ -40,8 +40,6 @@ class GitCall(NamedTuple):
     """Given with `-c`."""
     is_clear: bool
     """False when the subcommand is known only as the shell runs."""
-    skipped: tuple[Field, ...] = ()
-    """Words before it of which nobody knows whether they are there at all."""
 
 
 def git_call(words: Sequence[Field]) -> GitCall:

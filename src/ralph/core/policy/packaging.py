@@ -92,7 +92,8 @@ def _suggestion(tool: str, arguments: Sequence[str]) -> str:
 
 def under_uv(text: str, calls: Sequence[Call]) -> str:
     """The text with `uv run` before each tool that needs it."""
-    served = [_span(call.words) for call in calls if call.name in RUNNERS]
+    runners = [call.words for call in calls if call.name in RUNNERS and call.words[0].start >= 0]
+    served = [(words[0].start, _end(words)) for words in runners]
     places = {
         call.words[0].start
         for call in calls
@@ -107,7 +108,6 @@ def under_uv(text: str, calls: Sequence[Call]) -> str:
     return text
 
 
-def _span(words: Sequence[Field]) -> tuple[int, int]:
-    """From where to where a command stands in the source."""
-    ends = [max(word.start, word.inner) + len(word.text) + 1 for word in words]
-    return words[0].start if words[0].start >= 0 else len(ends) * 10**9, max(ends)
+def _end(words: Sequence[Field]) -> int:
+    """Where a command ends in the source."""
+    return max(max(word.start, word.inner) + len(word.text) + 1 for word in words)

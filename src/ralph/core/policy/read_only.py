@@ -1,7 +1,6 @@
 """A shell that only looks, for agents that read files through one in phases without a shell."""
 
 import re
-from collections.abc import Callable
 from typing import Final
 
 from ralph.core.policy.decision import Deny
@@ -45,12 +44,12 @@ NOWHERE: Final = re.compile(r"/dev/(?:null|std(?:out|err)|tty|fd/\d+)")
 SUGGESTION: Final = "read with `cat`, `sed -n`, `rg`, `ls`, `git log` and the like"
 
 
-def judge_reading(call: Call, reads: Callable[[str], bool] = READERS.__contains__) -> Deny | None:
+def judge_reading(call: Call) -> Deny | None:
     """Why the command is more than looking, if it is."""
     for operator, field in call.redirects:
         if operator in WRITES and not NOWHERE.fullmatch(field.text):
             return _deny(f"`{operator} {field.shown}` writes a file")
-    if not call.words or reads(call.name) or not call.is_sure:
+    if not call.words or call.name in READERS or not call.is_sure:
         return None
     if call.name == "git":
         git = git_call(call.words)

@@ -57,11 +57,6 @@ class Cursor:
         self.at += len(text)
         return True
 
-    def expect(self, text: str, why: str) -> None:
-        """It has to stand here."""
-        if not self.skip(text):
-            raise self.trouble(why)
-
     def trouble(self, why: str = "") -> NotShell:
         """What is wrong just here, in words."""
         if why:
