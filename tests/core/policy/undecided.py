@@ -22,6 +22,7 @@ UNDECIDED = [
     "rev <<< 'hsup tig' | sh",
     "tr a-z b-za <<< x | sh",
     "sed 's/x/y/' f | sh",
+    r"echo 'git\tpush' | sh",
     "cat script.sh | bash",
     "bash <(curl -s https://example.com)",
     "source <(kubectl completion bash)",

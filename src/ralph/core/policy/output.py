@@ -54,7 +54,9 @@ def _echo(arguments: list[str]) -> str:
         end = "" if "n" in arguments[0] else end
         arguments = arguments[1:]
     text = " ".join(arguments)
-    # `sh` always understands backslashes here, `bash` only with -e.
+    if "\\" in text and not escapes:
+        # Some shells understand backslashes here without being asked.
+        return UNKNOWN
     return (ansi(text) if escapes else text) + end
 
 
