@@ -2,8 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -15,12 +14,11 @@ from msgspec.structs import replace
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.library.lessons import FileLessons
-from ralph.adapters.store.remote import RemoteStore
 from ralph.core.ended import Ended
 from ralph.core.ending import Ending
 from ralph.core.errors import NoSuchTask, RalphError, Unavailable, UsageError
-from ralph.core.events import RunStarted, SessionEnded, SessionStarted
-from ralph.core.ids import FeatureId, RunId, WorkerId, session_id
+from ralph.core.events import SessionEnded
+from ralph.core.ids import FeatureId
 from ralph.core.order import Schedule
 from ralph.core.shelf import Guardrail, GuardrailKind
 from ralph.core.spent import one_session
@@ -29,83 +27,17 @@ from ralph.core.task import Draft, Status
 from ralph.core.transitions import Accepted, Blocked
 from ralph.documents import guardrails
 from ralph.inside.door import SocketDoor
+from ralph.inside.remote import RemoteStore
 from ralph.ports.ledger import Asked, By
-from ralph.ports.library import Lessons
-from ralph.ports.store import Claim, Filter, Owner, Run, Session, Store
+from ralph.ports.store import Filter, Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import FakeLibrary
 from ralph.testing.memory_store import MemoryStore
-
-RUN = RunId("run-1")
-WORKER = WorkerId("agent-1")
-OWNER = Owner(host="h", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
+from tests.inside.house import RUN, House
 
 
 def a_door(executor: Processes) -> SocketDoor:
     return SocketDoor(MemoryStore(FrozenClock()), executor, FileLessons(FakeLibrary()))
-
-
-class House:
-    """A store with one claimed task, a door, and a visitor outside."""
-
-    def __init__(self) -> None:
-        self.executor = Processes(SystemClock())
-        self.store = MemoryStore(FrozenClock())
-        self.library = FakeLibrary()
-        self.door = SocketDoor(self.store, self.executor, FileLessons(self.library))
-        self.mine = self.store.add_task(Draft(title="mine")).id
-        self.other = self.store.add_task(Draft(title="other", priority=5)).id
-        self._start_run()
-        claim = self.store.claim(WORKER, RUN, Everything(), Schedule.PRIORITY)
-        assert claim is not None
-        self.variables = self.door.open_for(self._session(claim), claim)
-        self.lessons = cast(
-            Lessons, RemoteStore(self.variables["RALPH_SOCKET"], self.variables["RALPH_TOKEN"])
-        )
-        self.remote = cast(
-            Store, RemoteStore(self.variables["RALPH_SOCKET"], self.variables["RALPH_TOKEN"])
-        )
-
-    def _start_run(self) -> None:
-        run = Run(id=RUN, worker=WORKER, target="", agent="", checkout="/c", started_at="")
-        event = RunStarted(run_id=RUN, worker=WORKER, target="", agent="", checkout="/c")
-        self.store.start_run(run, OWNER, 60.0, event)
-
-    def _session(self, claim: Claim) -> Session:
-        session = Session(
-            id=session_id(self.mine, 1),
-            task_id=self.mine,
-            attempt=1,
-            run_id=RUN,
-            worker=WORKER,
-            agent="a",
-        )
-        event = SessionStarted(
-            session_id=session.id, task_id=self.mine, title="", attempt=1, agent="a", log=""
-        )
-        self.store.start_session(session, claim, event)
-        return session
-
-    def ask(self, question: Callable[[], Any]) -> Any:
-        """Let the visitor speak while the loop listens."""
-        with ThreadPoolExecutor(1) as pool:
-            answer = pool.submit(question)
-            answer.add_done_callback(lambda _: os.write(self.executor.wake_fd, b"!"))
-            self.executor.sleep(30.0, answer.done)
-            return answer.result()
-
-    def told(self) -> str | None:
-        session = self.store.session(self.mine, 1)
-        assert session is not None
-        return session.told
-
-
-@pytest.fixture
-def house() -> Iterator[House]:
-    made = House()
-    yield made
-    made.door.close()
-    made.executor.close()
 
 
 def test_a_session_may_look(house: House) -> None:

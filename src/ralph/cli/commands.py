@@ -82,6 +82,7 @@ COMMANDS = {
     "policy check": "ralph.cli.policy_check",
     "sandbox run": "ralph.cli.sandbox_run",
     "sandbox show": "ralph.cli.sandbox_show",
+    "mcp": "ralph.cli.mcp",
     "config show": "ralph.cli.config_show",
     "completion": "ralph.cli.completion",
     "help": "ralph.cli.help",

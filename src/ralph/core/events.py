@@ -291,6 +291,16 @@ class VerificationEnded(_Event, frozen=True, kw_only=True):
     estimated: bool = False
 
 
+class ToolCalled(_Event, frozen=True, kw_only=True):
+    """A session has used one of Ralph's own tools."""
+
+    task_id: TaskId
+    session_id: SessionId
+    tool: str
+    error: str = ""
+    """Why it was refused."""
+
+
 class GateStarted(_Event, frozen=True, kw_only=True):
     task_id: TaskId | None
     name: str
@@ -398,6 +408,7 @@ Event = (
     | ModelOverridden
     | SessionStarted
     | SessionEnded
+    | ToolCalled
     | VerificationStarted
     | VerificationEnded
     | GateStarted

@@ -72,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     budget_hard: str = "billed"
     budget: Budget = Budget()
     max_turns: int = 0
+    tools: tuple[str, ...] = ()
+    """The command that serves Ralph's own tools to sessions."""
     max_retries: int | None = None
     """For every task of this run, instead of each task's own."""
     limit_wait_s: float = 300.0
@@ -207,6 +209,7 @@ class Kit:
             as_root=s.as_root,
             budget_usd=left or 0.0,
             max_turns=s.max_turns,
+            tools=s.tools,
         )
 
     def publish(self) -> None:

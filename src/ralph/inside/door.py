@@ -13,9 +13,12 @@ from typing import Any, Final
 import msgspec
 
 from ralph.core.errors import CannotWrite, RalphError, UsageError
+from ralph.core.events import ToolCalled
+from ralph.core.safe_text import one_line
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked, Transition
-from ralph.ports.calls import ADDITIONS, CLAIMS, LESSONS, READS, Answer, Call, arguments
+from ralph.inside.tools import BY_NAME, Caller, perform
+from ralph.ports.calls import ADDITIONS, CLAIMS, LESSONS, READS, TOOL, Answer, Call, arguments
 from ralph.ports.executor import Executor
 from ralph.ports.library import Lessons
 from ralph.ports.store import Claim, Session, Store
@@ -114,6 +117,8 @@ class SocketDoor:
             raise UsageError("this session is over", hint="its token opens nothing any more")
         if call.method in CLAIMS:
             return self._claimed(call)
+        if call.method == TOOL:
+            return self._use(**call.args)
         if call.method not in READS | ADDITIONS | LESSONS:
             raise UsageError(
                 "a session may look, add tasks and claim its own, nothing else",
@@ -123,6 +128,28 @@ class SocketDoor:
         answer = getattr(whom, call.method)(**arguments(call.method, call.args))
         self.added += call.method not in READS
         return answer
+
+    def _use(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """One of Ralph's own tools; every use is on record."""
+        assert self.claim is not None
+        assert self.session is not None
+        caller = Caller(store=self.store, session=self.session, claim=self.claim)
+        error = ""
+        try:
+            answer = perform(caller, name, arguments)
+            self.added += BY_NAME[name].adds
+            return answer
+        except RalphError as refused:
+            error = one_line(str(refused), 300)
+            raise
+        finally:
+            called = ToolCalled(
+                task_id=self.claim.task.id,
+                session_id=self.session.id,
+                tool=one_line(name, 60),
+                error=error,
+            )
+            self.store.record(called, self.session.run_id)
 
     def _claimed(self, call: Call) -> Task:
         """A completion is a claim: it is written down and judged after the session."""

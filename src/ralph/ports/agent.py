@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -11,6 +11,9 @@ from ralph.core.ending import Digest, Ending, Exit
 from ralph.core.ids import RunId, TaskId
 from ralph.core.policy.tools import Toolbox
 from ralph.core.sections import Given
+
+DOOR: Final = ("RALPH_SOCKET", "RALPH_TOKEN")
+"""The variables by which whatever a session starts reaches the running loop."""
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +33,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     allowed_tools: tuple[str, ...] = ()
     """Instead of the agent's own list."""
     denied_tools: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    """The command that serves Ralph's own tools to the session; empty: it gets none."""
     read_only: bool = False
     """It reads and runs, and is not meant to change anything."""
 

@@ -26,6 +26,9 @@ LESSONS = frozenset({"add_guardrail"})
 CLAIMS = frozenset({"force_done", "force_failed", "apply"})
 """About the session's own task only; Ralph judges them."""
 
+TOOL = "use_tool"
+"""One of Ralph's own tools, by name."""
+
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
     """A request."""

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from ralph.core.ids import TaskId
+from ralph.core.ids import RunId, TaskId
 from ralph.core.memory import Memory
 
 
 class Memories(Protocol):
     """What later sessions may be told. It stays when a task is deleted."""
+
+    def learn(self, memory: Memory, run: RunId | None = None) -> None:
+        """Keep it at once, unless it is known; what a session says in the end comes by `settle`."""
+        ...
 
     def recall(self, words: Sequence[str], limit: int) -> list[Memory]:
         """Those that have any of the words, the most relevant first. Words are data: nothing in

@@ -42,6 +42,12 @@ def texts(memories: Sequence[Memory]) -> list[str]:
 class MemoriesContract(Contract):
     """What was learned, and how it is found again."""
 
+    def test_a_lesson_can_be_kept_at_once_and_is_kept_once(self, store: Store) -> None:
+        store.learn(a_memory("tests need the database"))
+        store.learn(a_memory("Tests need  the database"))
+        assert texts(store.memories()) == ["tests need the database"]
+        assert [type(one.event) for one in store.events()] == [MemoryKept]
+
     def test_what_an_attempt_leaves_is_kept_when_it_is_settled(
         self, store: Store, clock: FrozenClock
     ) -> None:

@@ -31,6 +31,10 @@ class MemoryMemories:
     def __init__(self, state: State) -> None:
         self._state = state
 
+    def learn(self, memory: Memory, run: RunId | None = None) -> None:
+        with self._state.transaction():
+            remember(self._state, memory, run)
+
     def recall(self, words: Sequence[str], limit: int) -> list[Memory]:
         asked = [one for word in words for one in words_of(word)]
         hits = [(shared(asked, _all_of(one)), one) for one in self.memories()]

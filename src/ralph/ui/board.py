@@ -226,6 +226,7 @@ class Board:
                 | events.TaskLogged()
                 | events.ModelOverridden()
                 | events.GatesWeighed()
+                | events.ToolCalled()
                 | events.WorkCommitted()
                 | events.WorkSaved()
                 | events.MemoryKept()

@@ -100,6 +100,10 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             return Told(tone=Tone.DETAIL, word="verification", task_id=task_id, facts=facts)
         case events.VerificationEnded():
             return _verification_ended(event)
+        case events.ToolCalled(task_id=task_id, tool=tool, error=error):
+            tone = Tone.WARNING if error else Tone.DETAIL
+            word = f"{tool} refused" if error else tool
+            return Told(tone=tone, word=word, task_id=task_id, why=first_line(error))
         case events.GateEnded():
             return _gate_ended(event)
         case events.GatesWeighed(task_id=task_id, evidence=Evidence.IMPROVED):

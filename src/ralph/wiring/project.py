@@ -64,7 +64,7 @@ def _here() -> str:
 def open_store(project: Project) -> Store:
     """The store; inside a session the running loop answers for it."""
     if os.environ.get("RALPH_SOCKET"):
-        from ralph.adapters.store.remote import RemoteStore
+        from ralph.inside.remote import RemoteStore
 
         return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
     from ralph.adapters.executor.clock import SystemClock
@@ -83,7 +83,7 @@ def open_library(project: Project) -> "Library":
 def open_lessons(project: Project) -> "Lessons":
     """Where guardrails are written down; inside a session the running loop does it."""
     if os.environ.get("RALPH_SOCKET"):
-        from ralph.adapters.store.remote import RemoteStore
+        from ralph.inside.remote import RemoteStore
 
         return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
     from ralph.adapters.library.lessons import FileLessons

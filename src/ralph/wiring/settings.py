@@ -1,6 +1,7 @@
 """What the loop needs to know of the configuration, as its own values."""
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from ralph.ports.store import Store
@@ -113,6 +114,7 @@ def settings_of(
             warn_at=config.budget.warn_at,
         ),
         max_turns=config.agent.max_turns,
+        tools=_tools(),
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
         models=preferences(project),
         prices=_prices(project),
@@ -174,3 +176,10 @@ def honest_gates(project: Project) -> "tuple[Gate, ...]":
             )
         gates.append(Gate(name=name, command=command))
     return tuple(gates)
+
+
+def _tools() -> tuple[str, ...]:
+    """The command that serves Ralph's own tools, if what it needs is installed."""
+    from importlib.util import find_spec
+
+    return (sys.executable, "-m", "ralph", "mcp") if find_spec("mcp") else ()

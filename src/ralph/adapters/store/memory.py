@@ -37,6 +37,11 @@ class MemoryPart(PapersPart):
         )
         self.emit(event, run)
 
+    @whole
+    def learn(self, memory: Memory, run: RunId | None = None) -> None:
+        """Keep it at once, unless it is known."""
+        self.remember(memory, run)
+
     @reading
     def recall(self, words: Sequence[str], limit: int) -> list[Memory]:
         """Those that have any of the words, the most relevant first."""

@@ -1,10 +1,11 @@
 """How to start Claude Code."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ralph.adapters.agents.opening import opening
-from ralph.ports.agent import Brief, Launch, Terms, with_rules
+from ralph.ports.agent import DOOR, Brief, Launch, Terms, with_rules
 
 ALLOWED: Final = (
     *("Bash", "Edit", "Write", "Read", "Glob", "Grep"),
@@ -27,6 +28,7 @@ def headless(brief: Brief) -> Launch:
             *("claude", "-p", "--output-format", "stream-json", "--verbose"),
             *("--include-partial-messages", "--no-session-persistence"),
             *_common(brief),
+            *_tools(brief.terms),
             *_limits(brief.terms),
             *_permissions(brief.terms, alone=True),
         ),
@@ -59,6 +61,15 @@ def _common(brief: Brief) -> Iterator[str]:
         yield from ("--disallowedTools", *denied)
 
 
+def _tools(terms: Terms) -> Iterator[str]:
+    if terms.tools:
+        # The values are the program's to fill in: a token on a command line is for everybody.
+        env = {name: f"${{{name}}}" for name in DOOR}
+        server = {"command": terms.tools[0], "args": list(terms.tools[1:]), "env": env}
+        text = json.dumps({"mcpServers": {"ralph": server}})
+        yield from ("--mcp-config", text, "--strict-mcp-config")
+
+
 def _limits(terms: Terms) -> Iterator[str]:
     if terms.max_turns:
         yield from ("--max-turns", str(terms.max_turns))
@@ -74,7 +85,7 @@ def _permissions(terms: Terms, *, alone: bool) -> Iterator[str]:
         # Nobody is there to be asked. A file in the checkout could choose another mode.
         yield from ("--permission-mode", "dontAsk")
     if tools := terms.allowed_tools or (ALLOWED if alone else ()):
-        yield from ("--allowedTools", *tools)
+        yield from ("--allowedTools", *tools, *(("mcp__ralph",) if terms.tools else ()))
 
 
 def _variables(terms: Terms) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """Codex, started by `codex exec`."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from ralph.core.agent_events import AgentEvent
 from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Digest, Ending, Exit, conclude
 from ralph.core.policy.tools import Toolbox
-from ralph.ports.agent import Account, Brief, Excerpt, Home, Launch, Setup, Traits
+from ralph.ports.agent import DOOR, Account, Brief, Excerpt, Home, Launch, Setup, Terms, Traits
 
 QUIET: Final = (
     "features.plugins=false",
@@ -101,7 +102,7 @@ class Codex:
                 *("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral"),
                 *sandbox.flags(brief, ask=False),
                 *_model(brief),
-                *settings(*QUIET, BOUNDED, VARIABLES, SHELL),
+                *settings(*QUIET, BOUNDED, VARIABLES, SHELL, *_tools(brief.terms)),
                 "-",
             ),
             stdin=opening(brief, MOST_BYTES).encode("utf-8", "replace"),
@@ -137,6 +138,15 @@ class Codex:
     def account(self, env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
         """By the key, the provider, or the login."""
         return payer(env, files)
+
+
+def _tools(terms: Terms) -> Iterator[str]:
+    if terms.tools:
+        command, *args = terms.tools
+        yield f"mcp_servers.ralph.command={json.dumps(command)}"
+        yield f"mcp_servers.ralph.args={json.dumps(args)}"
+        yield 'mcp_servers.ralph.default_tools_approval_mode="approve"'
+        yield f"mcp_servers.ralph.env_vars={json.dumps(list(DOOR))}"
 
 
 def _model(brief: Brief) -> tuple[str, ...]:

@@ -1,0 +1,52 @@
+"""Knock at the door: one question to the running loop, one answer.
+
+Only what every Python has, and little of it: a hook asks before every single tool call.
+"""
+
+import json
+import os
+import socket
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+PATIENCE_S = 60.0
+
+
+class Shut(Exception):
+    """Nobody answers."""
+
+
+def way_in(environ: "Mapping[str, str]") -> tuple[str, str]:
+    """The socket and the token of this session; Shut outside of one."""
+    path, token = environ.get("RALPH_SOCKET", ""), environ.get("RALPH_TOKEN", "")
+    if not path or not token:
+        raise Shut("this is not a session of Ralph's")
+    return path, token
+
+
+def ask(method: str, args: "Mapping[str, Any]") -> "dict[str, Any]":
+    """The answer, as it came: a value, or an error with its message and hint."""
+    path, token = way_in(os.environ)
+    call = {"token": token, "method": method, "args": args}
+    answer: dict[str, Any] = json.loads(send(path, json.dumps(call).encode() + b"\n"))
+    return answer
+
+
+def send(path: str, line: bytes) -> bytes:
+    """One line there, one line back."""
+    answer = bytearray()
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+            door.settimeout(PATIENCE_S)
+            door.connect(path)
+            door.sendall(line)
+            while more := door.recv(1 << 20):
+                answer += more
+    except OSError as error:
+        raise Shut(f"the loop that started this session does not answer: {error}") from error
+    if not answer:
+        raise Shut("the loop that started this session has closed its door")
+    return bytes(answer)

@@ -1,0 +1,88 @@
+"""Ralph's own tools, called by real agents over MCP; the running loop answers."""
+
+import pytest
+
+from ralph.testing.model import Asked, Call, Shell, Turn, do, say
+from tests.e2e.agents.conftest import Real
+
+
+def call(agent: str, tool: str, **arguments: object) -> Call:
+    """As each agent names the tools of a server."""
+    match agent:
+        case "claude":
+            return Call(name=f"mcp__ralph__{tool}", input=arguments)
+        case _:
+            return Call(name=tool, namespace="mcp__ralph", input=arguments)
+
+
+def calls(events: list[dict[str, object]]) -> list[tuple[object, bool]]:
+    return [
+        (one["tool"], bool(one.get("error"))) for one in events if one["event"] == "tool_called"
+    ]
+
+
+WORK = "echo x > x.txt && git add x.txt && git commit -q -m 'Add x'"
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_a_call_completes_the_task_and_the_judge_decides(
+    real: Real, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RALPH_SANDBOX_MODE")
+    project = real(agent)
+    claim = call(agent, "ralph_mark_task_complete", task_id="{task}", verification_notes="I ran it")
+
+    def until_it_is_heard(asked: Asked) -> Turn:
+        """A server takes a moment to start, and not every agent waits for it."""
+        if asked.results and '"claimed"' in asked.results[-1]:
+            return say("That is all.")
+        return do(claim)
+
+    project.server.script("x", do(Shell(command=WORK)), until_it_is_heard, repeat=True)
+    task = project.add("Task x", "-d", "[[scenario:x]]")
+    events = project.events()
+    assert calls(events) == [("ralph_mark_task_complete", False)]
+    assert project.status(task) == "done"
+    assert "I ran it" in project.ralph("task", "log", task)
+
+
+def test_a_claim_without_work_is_rejected_all_the_same(real: Real) -> None:
+    project = real("claude")
+    task = project.scripted(
+        "x", do(call("claude", "ralph_mark_task_complete", task_id="{task}")), say("Done!")
+    )
+    project.events("--once", code=4)
+    assert project.status(task) == "pending"
+    assert "nothing in the tree has changed" in project.ralph("task", "show", task)
+
+
+def test_what_a_session_may_not_do_is_refused_with_the_reason(real: Real) -> None:
+    project = real("claude")
+    other = project.add("other", "--priority", "9")
+    task = project.scripted(
+        "x",
+        do(call("claude", "ralph_mark_task_complete", task_id=other)),
+        do(call("claude", "ralph_mark_task_blocked", task_id="{task}")),
+        do(call("claude", "ralph_add_task", task_id="more-1", description="More\nof it")),
+        do(call("claude", "ralph_append_learning", learning="the tests need a database")),
+        do(call("claude", "ralph_get_plan_summary")),
+        do(Shell(command=WORK)),
+        do(call("claude", "ralph_mark_task_complete", task_id="{task}")),
+        say("That is all."),
+    )
+    events = project.events("--once", code=4)
+    assert calls(events) == [
+        ("ralph_mark_task_complete", True),
+        ("ralph_mark_task_blocked", True),
+        ("ralph_add_task", False),
+        ("ralph_append_learning", False),
+        ("ralph_get_plan_summary", False),
+        ("ralph_mark_task_complete", False),
+    ]
+    assert (project.status(task), project.status(other)) == ("done", "pending")
+    assert project.task("more-1")["title"] == "More"
+    assert "the tests need a database" in project.ralph("memory", "list")
+    told = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
+    assert f"task {other} is not this session's" in told
+    assert "missing required field `reason`" in told
+    assert "more-1" in told

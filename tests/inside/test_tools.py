@@ -1,0 +1,171 @@
+"""Ralph's own tools: what they do, what they refuse, and a client of the official kit."""
+
+import os
+import sys
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from ralph.core.errors import RalphError
+from ralph.core.events import ToolCalled
+from ralph.core.ids import session_id
+from ralph.core.order import Schedule
+from ralph.core.target import Everything
+from ralph.core.task import Draft, Status
+from ralph.inside.tools import TOOLS, Caller, perform
+from ralph.ports.store import Session
+from ralph.testing.clock import FrozenClock
+from ralph.testing.memory_store import MemoryStore
+from tests.inside.house import RUN, WORKER, House
+
+
+@pytest.fixture
+def caller() -> Caller:
+    store = MemoryStore(FrozenClock())
+    feature = store.add_feature("login").id
+    store.add_task(Draft(title="mine", feature_id=feature, alias="US-001"))
+    store.add_task(Draft(title="other", priority=9))
+    claim = store.claim(WORKER, RUN, Everything(), Schedule.PRIORITY)
+    assert claim is not None
+    session = Session(
+        id=session_id(claim.task.id, 1),
+        task_id=claim.task.id,
+        attempt=1,
+        run_id=RUN,
+        worker=WORKER,
+        agent="a",
+    )
+    return Caller(store=store, session=session, claim=claim)
+
+
+def use(caller: Caller, tool: str, **arguments: Any) -> dict[str, Any]:
+    return perform(caller, f"ralph_{tool}", arguments)
+
+
+def test_the_next_task_is_the_sessions_own(caller: Caller) -> None:
+    assert use(caller, "get_next_task")["task"]["title"] == "mine"
+
+
+@pytest.mark.parametrize("name", ["US-001", None])
+def test_its_own_task_by_id_or_alias(caller: Caller, name: str | None) -> None:
+    named = name or caller.claim.task.id
+    assert use(caller, "mark_task_in_progress", task_id=named)["task"]["status"] == "in_progress"
+
+
+@pytest.mark.parametrize(
+    "tool", ["mark_task_in_progress", "mark_task_complete", "mark_task_blocked"]
+)
+def test_another_task_is_not_its_own(caller: Caller, tool: str) -> None:
+    (other,) = [one for one in caller.store.subtree(None) if one.title == "other"]
+    more = {"reason": "x"} if tool.endswith("blocked") else {}
+    with pytest.raises(RalphError, match="is not this session's"):
+        use(caller, tool, task_id=other.id, **more)
+    assert caller.store.find(other.id) == other
+
+
+def test_a_block_says_why(caller: Caller) -> None:
+    use(caller, "mark_task_blocked", task_id="US-001", reason="no design")
+    task = caller.task
+    assert (task.status, task.reason) == (Status.BLOCKED, "no design")
+
+
+def test_a_new_task_joins_the_feature_and_waits_for_what_it_names(caller: Caller) -> None:
+    use(caller, "add_task", task_id="auth-01", description="Model\nwith a table", priority=2)
+    added = use(
+        caller,
+        "add_task",
+        task_id="auth-02",
+        description="View",
+        dependencies=["auth-01"],
+        verification_criteria=["it renders", "it is tested"],
+        estimated_tokens=5000,
+    )["task"]
+    first, second = caller.store.find("auth-01"), caller.store.find("auth-02")
+    assert (first.title, first.description, first.priority) == ("Model", "with a table", 2)
+    assert first.feature_id == second.feature_id == caller.task.feature_id
+    assert [one.id for one in caller.store.blockers(second.id)] == [first.id]
+    assert "- [ ] it renders\n- [ ] it is tested" in added["description"]
+    assert "5,000 tokens" in added["description"]
+
+
+def test_a_circle_is_refused(caller: Caller) -> None:
+    with pytest.raises(RalphError):
+        use(caller, "add_task", task_id="x", description="x", dependencies=["nobody"])
+    assert len(caller.store.subtree(None)) == 2
+
+
+def test_a_lesson_is_kept_for_later_sessions(caller: Caller) -> None:
+    use(caller, "append_learning", learning="the tests need a database")
+    assert caller.store.memories()[0].text == "the tests need a database"
+
+
+def test_the_plan_is_that_of_its_feature(caller: Caller) -> None:
+    plan = use(caller, "get_plan_summary")
+    assert [one["title"] for one in plan["tasks"]] == ["mine"]
+    assert plan["counts"]["in_progress"] == 1
+
+
+def test_the_state_of_the_run(caller: Caller) -> None:
+    state = use(caller, "get_state_summary")
+    assert (state["run_id"], state["attempt"], state["sessions"]) == (RUN, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("fly", {}, "there is no tool ralph_fly"),
+        ("mark_task_complete", {}, "task_id"),
+        ("mark_task_complete", {"task_id": 7}, "Expected `str`"),
+        ("mark_task_complete", {"task_id": ""}, "length"),
+        ("mark_task_complete", {"task_id": "US-001", "tokens_used": -1}, "tokens_used"),
+        ("get_next_task", {"task": "x"}, "unknown field"),
+        ("append_learning", {"learning": ["x"]}, "learning"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_with_the_field(
+    caller: Caller, tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(RalphError, match=words):
+        use(caller, tool, **arguments)
+
+
+def test_every_schema_is_an_object_that_describes_its_fields() -> None:
+    for tool in TOOLS:
+        assert tool.schema["type"] == "object"
+        assert tool.schema["additionalProperties"] is False
+        for name, field in tool.schema["properties"].items():
+            assert field.get("description"), (tool.name, name)
+
+
+def test_a_client_of_the_official_kit_lists_and_calls_them(house: House) -> None:
+    said = house.ask(lambda: anyio.run(_talk, house))
+    names, found, refused = said
+    assert names == [tool.name for tool in TOOLS]
+    assert f'"{house.mine}"' in found
+    assert "there is no tool" in refused
+    called = [one.event for one in house.store.events() if isinstance(one.event, ToolCalled)]
+    assert [(one.tool, bool(one.error)) for one in called] == [
+        ("ralph_get_next_task", False),
+        ("ralph_nothing", True),
+    ]
+
+
+async def _talk(house: House) -> tuple[list[str], str, str]:
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "ralph", "mcp"],
+        env={"PATH": os.environ["PATH"], **house.variables},
+    )
+    async with Client(stdio_client(server)) as client:
+        listed = await client.list_tools()
+        good = await client.call_tool("ralph_get_next_task", {})
+        bad = await client.call_tool("ralph_nothing", {})
+        assert (good.is_error, bad.is_error) == (False, True)
+        return [tool.name for tool in listed.tools], _text(good), _text(bad)
+
+
+def _text(result: Any) -> str:
+    return "".join(block.text for block in result.content)
