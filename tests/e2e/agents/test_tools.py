@@ -1,9 +1,12 @@
 """Ralph's own tools, called by real agents over MCP; the running loop answers."""
 
+from collections.abc import Callable
+
 import pytest
 
 from ralph.testing.model import Asked, Call, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
+from tests.e2e.agents.real import RealProject
 
 
 def call(agent: str, tool: str, **arguments: object) -> Call:
@@ -21,7 +24,24 @@ def calls(events: list[dict[str, object]]) -> list[tuple[object, bool]]:
     ]
 
 
-WORK = "echo x > x.txt && git add x.txt && git commit -q -m 'Add x'"
+WORK = Shell(command="echo x > x.txt && git add x.txt && git commit -q -m 'Add x'")
+TOO_EARLY = ("No such tool available", "unsupported call")
+
+
+def one_after_another(*deeds: Call | Shell) -> Callable[[Asked], Turn]:
+    """A server takes a moment to start, and no agent waits for it: a call that comes too early is
+    made again."""
+
+    def turn(asked: Asked) -> Turn:
+        heard = [text for text in asked.results if not any(word in text for word in TOO_EARLY)]
+        return do(deeds[len(heard)]) if len(heard) < len(deeds) else say("That is all.")
+
+    return turn
+
+
+def task_of(project: RealProject, *deeds: Call | Shell) -> str:
+    project.server.script("x", one_after_another(*deeds), repeat=True)
+    return project.add("Task x", "-d", "[[scenario:x]]")
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
@@ -30,16 +50,8 @@ def test_a_call_completes_the_task_and_the_judge_decides(
 ) -> None:
     monkeypatch.delenv("RALPH_SANDBOX_MODE")
     project = real(agent)
-    claim = call(agent, "ralph_mark_task_complete", task_id="{task}", verification_notes="I ran it")
-
-    def until_it_is_heard(asked: Asked) -> Turn:
-        """A server takes a moment to start, and not every agent waits for it."""
-        if asked.results and '"claimed"' in asked.results[-1]:
-            return say("That is all.")
-        return do(claim)
-
-    project.server.script("x", do(Shell(command=WORK)), until_it_is_heard, repeat=True)
-    task = project.add("Task x", "-d", "[[scenario:x]]")
+    notes = {"task_id": "{task}", "verification_notes": "I ran it"}
+    task = task_of(project, WORK, call(agent, "ralph_mark_task_complete", **notes))
     events = project.events()
     assert calls(events) == [("ralph_mark_task_complete", False)]
     assert project.status(task) == "done"
@@ -48,9 +60,7 @@ def test_a_call_completes_the_task_and_the_judge_decides(
 
 def test_a_claim_without_work_is_rejected_all_the_same(real: Real) -> None:
     project = real("claude")
-    task = project.scripted(
-        "x", do(call("claude", "ralph_mark_task_complete", task_id="{task}")), say("Done!")
-    )
+    task = task_of(project, call("claude", "ralph_mark_task_complete", task_id="{task}"))
     project.events("--once", code=4)
     assert project.status(task) == "pending"
     assert "nothing in the tree has changed" in project.ralph("task", "show", task)
@@ -59,16 +69,15 @@ def test_a_claim_without_work_is_rejected_all_the_same(real: Real) -> None:
 def test_what_a_session_may_not_do_is_refused_with_the_reason(real: Real) -> None:
     project = real("claude")
     other = project.add("other", "--priority", "9")
-    task = project.scripted(
-        "x",
-        do(call("claude", "ralph_mark_task_complete", task_id=other)),
-        do(call("claude", "ralph_mark_task_blocked", task_id="{task}")),
-        do(call("claude", "ralph_add_task", task_id="more-1", description="More\nof it")),
-        do(call("claude", "ralph_append_learning", learning="the tests need a database")),
-        do(call("claude", "ralph_get_plan_summary")),
-        do(Shell(command=WORK)),
-        do(call("claude", "ralph_mark_task_complete", task_id="{task}")),
-        say("That is all."),
+    task = task_of(
+        project,
+        call("claude", "ralph_mark_task_complete", task_id=other),
+        call("claude", "ralph_mark_task_blocked", task_id="{task}"),
+        call("claude", "ralph_add_task", task_id="more-1", description="More\nof it"),
+        call("claude", "ralph_append_learning", learning="the tests need a database"),
+        call("claude", "ralph_get_plan_summary"),
+        WORK,
+        call("claude", "ralph_mark_task_complete", task_id="{task}"),
     )
     events = project.events("--once", code=4)
     assert calls(events) == [
