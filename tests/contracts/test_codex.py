@@ -419,3 +419,9 @@ def test_a_session_gets_nothing_of_the_configuration_that_runs_commands() -> Non
     assert taken.isdisjoint({"hooks", "mcp_servers", "notify", "projects", "profiles"})
     # A refreshed login must end up in the file that is copied back.
     assert "cli_auth_credentials_store" not in taken
+
+
+def test_where_stories_are_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / ".agents/tasks").mkdir(parents=True)
+    set_to = settings(codex().command(a_checkout(tmp_path)).argv)
+    assert set_to["sandbox_workspace_write.writable_roots"] == [str(tmp_path / ".agents/tasks")]

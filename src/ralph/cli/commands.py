@@ -33,6 +33,8 @@ COMMANDS = {
     "prd": "ralph.cli.prd",
     "plan": "ralph.cli.plan",
     "build": "ralph.cli.build",
+    "validate": "ralph.cli.validate",
+    "auto": "ralph.cli.auto",
     "run": "ralph.cli.run",
     "status": "ralph.cli.status",
     "logs": "ralph.cli.logs",

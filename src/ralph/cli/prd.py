@@ -9,11 +9,14 @@ built, it is told what is wrong.
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from ralph.cli.with_a_person import add_agent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ralph.wiring.project import Project
     from ralph.workflows.pipeline import Pipeline
 
@@ -91,8 +94,24 @@ def write_prd(project: "Project", pipeline: "Pipeline", args: Namespace, request
     with the_store(project) as store:
         task = as_task(store, errand, project.loaded.config.execution.max_retries)
     color = color_of(project, args)
-    with assemble(project, task.id, sys.stdout, json=args.json, color=color) as kit:
+    with (
+        _folder_of(project, pipeline),
+        assemble(project, task.id, sys.stdout, json=args.json, color=color) as kit,
+    ):
         return send(kit, task.id, errand).exit_code
+
+
+@contextmanager
+def _folder_of(project: "Project", pipeline: "Pipeline") -> "Iterator[None]":
+    """Agents with a sandbox of their own can be let into a folder only while it is there."""
+    folder = os.path.dirname(os.path.join(project.root, pipeline.prd))
+    with suppress(OSError):
+        os.makedirs(folder, exist_ok=True)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.removedirs(folder)  # those that are empty
 
 
 def _talk(project: "Project", pipeline: "Pipeline", request: str) -> int:

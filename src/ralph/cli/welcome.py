@@ -21,6 +21,7 @@ plan
   task deps add   let one task wait for another
 
 run
+  auto            from an idea to validated commits, in one go
   build           build the stories of the PRD, one after the other
   run             work through the tasks until all are settled
   status          what is going on, what comes next, what is stuck

@@ -66,7 +66,7 @@ def on_document(broken: str) -> Verdict | None:
     whole."""
     if not broken:
         return None
-    return Verdict(transition=Rejected(f"{broken}: only tick boxes in it"), message=broken)
+    return Verdict(transition=Rejected(broken), message=broken.partition("\n")[0])
 
 
 def on_history(lost: Sequence[str]) -> Verdict | None:

@@ -99,7 +99,12 @@ def run_gates(kit: Kit, task: TaskId) -> tuple[GateResult, ...]:
     return tuple(results)
 
 
-def _run(kit: Kit, gate: Gate, task: TaskId | None) -> GateResult:
+def run_at(kit: Kit, gate: Gate, checkout: str) -> GateResult:
+    """One gate, elsewhere than where the run works."""
+    return _run(kit, gate, None, checkout)
+
+
+def _run(kit: Kit, gate: Gate, task: TaskId | None, checkout: str = "") -> GateResult:
     kit.record(GateStarted(task_id=task, name=gate.name))
     tail = _Tail(kit, task)
     log = f"{kit.files}.gate-{_file_name(gate.name)}.log"
@@ -107,7 +112,11 @@ def _run(kit: Kit, gate: Gate, task: TaskId | None) -> GateResult:
         os.makedirs(os.path.dirname(log), exist_ok=True)
     exit_ = run_enclosed(
         kit,
-        Command(argv=("/bin/sh", "-c", gate.command), cwd=kit.workspace.path, env=kit.env),
+        Command(
+            argv=("/bin/sh", "-c", gate.command),
+            cwd=checkout or kit.workspace.path,
+            env=kit.env,
+        ),
         log=log,
         timeouts=Timeouts(hard_s=kit.settings.gate_timeout_s),
         listener=tail,

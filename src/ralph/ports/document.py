@@ -6,6 +6,7 @@ import msgspec
 
 from ralph.core import shelf
 from ralph.core.task import Task
+from ralph.ports.agent import Role
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +26,11 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """Instead of the task's description: as it stands there now, with its boxes."""
     plan: shelf.Document | None = None
     """The part of the plan that is about it."""
+    role: Role = Role.WORK
+    rules: str = ""
+    """Instead of those that hold for work."""
+    checkout: str = ""
+    """Where the session works, if not where the run does."""
 
 
 class Document(Protocol):

@@ -32,9 +32,15 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     gates: tuple[str, ...] = ()
 
     @property
+    def report(self) -> str:
+        """What validation found."""
+        name = "validation" if self.feature == "prd" else f"validation-{self.feature}"
+        return f".ralph/{name}.md"
+
+    @property
     def tracked(self) -> tuple[str, ...]:
         """What Ralph writes and commits along with the work."""
-        return (self.prd, self.plan, self.progress, self.guardrails)
+        return (self.prd, self.plan, self.progress, self.guardrails, self.report)
 
     def variables(self) -> dict[str, str]:
         """What every prompt may speak of."""

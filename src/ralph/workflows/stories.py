@@ -146,7 +146,7 @@ class Stories:
         if wrong := damage(before, now.prd if now else None, task.alias):
             self.library.put(self.path, paper.content)
             said = f"{self.path} {wrong}; it is as it was before the session"
-            return Left(broken=said, warnings=(said,))
+            return Left(broken=f"{said}: only tick boxes in it", warnings=(said,))
         assert now is not None
         found = ticks(before, now.prd, task.alias)
         names = ", ".join(found.foreign[:5])
@@ -184,6 +184,19 @@ class Stories:
         changes = compare(_parsed(content).prd, before, self.tasks.known())
         self._told += self.tasks.apply(replace(changes, ticked=(), cleared=()))
         self.store.keep_paper(Paper(path=self.path, content=content))
+
+    def reopen(self, failed: Mapping[str, tuple[tuple[str, ...], str]]) -> None:
+        """Some stories turned out not to be done: which of their criteria do not hold, and why."""
+        now = self._usable()
+        wanted: dict[int, bool] = {}
+        for story in now.prd.stories:
+            if story.id in failed:
+                criteria, why = failed[story.id]
+                self.tasks.open_again(story.id, why)
+                bad = [one for one in story.criteria if one.text in criteria] or story.criteria
+                wanted |= {story.box.at: False} | {one.box.at: False for one in bad}
+        written = self._tick(now, wanted)
+        self.store.keep_paper(Paper(path=self.path, content=written or now.content))
 
     # The file
 

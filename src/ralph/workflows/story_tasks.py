@@ -66,7 +66,7 @@ class StoryTasks:
             self.store.force_done(tasks[name].id)
             self.store.log(tasks[name].id, f"ticked in {self.path}")
             told.append(f"{name} is ticked in {self.path}, so it is done")
-        told += [self._open_again(one, tasks[one.id]) for one in changes.cleared]
+        told += [self._cleared(one) for one in changes.cleared]
         return tuple(told)
 
     def _add(self, changes: Changes) -> None:
@@ -111,11 +111,16 @@ class StoryTasks:
             for name in one.more:
                 self.store.link(tasks[name].id, tasks[one.id].id)
 
-    def _open_again(self, one: Cleared, task: Task) -> str:
+    def open_again(self, name: str, why: str) -> None:
+        """Somebody has found that it is not done, and its next session is to hear why."""
+        task = self._by_alias()[name]
         self.store.reset(task.id)
+        self.store.inject(why, task.id)
+
+    def _cleared(self, one: Cleared) -> str:
         criteria = "; ".join(one.criteria)
         why = f"does not meet: {criteria}" if criteria else "is not done"
-        self.store.inject(f"A person has looked at this story again and finds: it {why}", task.id)
+        self.open_again(one.id, f"A person has looked at this story again and finds: it {why}")
         return f"{one.id} is cleared in {self.path}, so it is open again"
 
 

@@ -8,7 +8,8 @@ from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
 from ralph.engine.material import gather, tell
-from ralph.ports.agent import Brief
+from ralph.ports.agent import Brief, Role
+from ralph.ports.document import Passage
 from ralph.ports.store import Claim
 
 
@@ -27,7 +28,9 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         gates=tuple(gate.command for gate in s.gates),
         guidance=guidance,
     )
-    known = _with_passage(kit, known)
+    passage = kit.document.passage(task) if kit.document is not None else None
+    if passage is not None:
+        known = _with_passage(known, passage)
     told = tell(known, s.telling, s.commit)
     for trouble in told.troubles:
         kit.warn_once(trouble)
@@ -46,15 +49,25 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         terms=choose_model(kit, task),
         given=told.written.given,
     )
+    if passage is not None:
+        brief = _as_wished(brief, passage)
     write_files(brief)
     return brief
 
 
-def _with_passage(kit: Kit, known: Material) -> Material:
+def _as_wished(brief: Brief, passage: Passage) -> Brief:
+    is_check = passage.role is Role.VERIFY
+    return replace(
+        brief,
+        role=passage.role,
+        rules=passage.rules or brief.rules,
+        checkout=passage.checkout or brief.checkout,
+        terms=replace(brief.terms, read_only=True) if is_check else brief.terms,
+    )
+
+
+def _with_passage(known: Material, passage: Passage) -> Material:
     """What the documents say about the task at this moment."""
-    passage = kit.document.passage(known.task) if kit.document is not None else None
-    if passage is None:
-        return known
     return replace(
         known,
         task=replace(known.task, description=passage.text),

@@ -22,7 +22,7 @@ def flags(brief: Brief, *, ask: bool) -> tuple[str, ...]:
     """What may be done without asking. `ask`: there is somebody who can be asked for more."""
     if brief.terms.fenced:
         return ("--dangerously-bypass-approvals-and-sandbox",)
-    roots = json.dumps(git_folders(brief.checkout))
+    roots = json.dumps((*git_folders(brief.checkout), *_documents(brief.checkout)))
     return (
         *("--sandbox", "workspace-write"),
         *settings(
@@ -31,6 +31,13 @@ def flags(brief: Brief, *, ask: bool) -> tuple[str, ...]:
             NETWORK,
         ),
     )
+
+
+def _documents(checkout: str) -> tuple[str, ...]:
+    """Where stories are. Codex keeps all of `.agents` read-only, since its own settings may be
+    there; a session ticks boxes."""
+    folder = os.path.join(os.path.realpath(checkout), ".agents", "tasks")
+    return (folder,) if os.path.isdir(folder) else ()
 
 
 def variables(brief: Brief) -> Mapping[str, str]:

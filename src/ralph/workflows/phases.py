@@ -1,0 +1,72 @@
+"""The phases of a pipeline in a row, and where it stopped."""
+
+from enum import StrEnum
+
+import msgspec
+
+from ralph.ports.papers import Paper, Papers
+from ralph.workflows.pipeline import Pipeline
+
+
+class Phase(StrEnum):
+    """In the order in which they come."""
+
+    DISCOVERY = "discovery"
+    PLANNING = "planning"
+    BUILDING = "building"
+    VALIDATION = "validation"
+    DONE = "done"
+
+
+NEXT = {
+    Phase.DISCOVERY: Phase.PLANNING,
+    Phase.PLANNING: Phase.BUILDING,
+    Phase.BUILDING: Phase.VALIDATION,
+    Phase.VALIDATION: Phase.DONE,
+}
+
+COMMANDS = {
+    "prd": Phase.DISCOVERY,
+    "plan": Phase.PLANNING,
+    "build": Phase.BUILDING,
+    "validate": Phase.VALIDATION,
+}
+"""The same by the commands that do them."""
+
+
+class Journey(msgspec.Struct, frozen=True, kw_only=True):
+    """What is being made of an idea, and how far it has come."""
+
+    idea: str = ""
+    phase: Phase = Phase.DISCOVERY
+    """What comes next."""
+    approved: bool = False
+    """A person has seen the plan."""
+
+
+def _place(pipeline: Pipeline) -> str:
+    return f"journey:{pipeline.feature}"
+
+
+def journey_of(papers: Papers, pipeline: Pipeline) -> Journey | None:
+    """The one that is under way, or was the last."""
+    kept = papers.paper(_place(pipeline))
+    return None if kept is None else msgspec.json.decode(kept.content, type=Journey)
+
+
+def remember(papers: Papers, pipeline: Pipeline, journey: Journey) -> Journey:
+    """So that the next one goes on from here."""
+    papers.keep_paper(Paper(path=_place(pipeline), content=msgspec.json.encode(journey)))
+    return journey
+
+
+def set_out(before: Journey | None, idea: str, start: Phase | None) -> Journey:
+    """Where to begin: where one is told to, where the same idea stopped, or at the beginning."""
+    known = before or Journey()
+    if start is not None:
+        # Who says where to go on has seen what is before it.
+        seen = start in (Phase.BUILDING, Phase.VALIDATION)
+        return Journey(idea=idea or known.idea, phase=start, approved=seen)
+    if before is not None and idea in ("", before.idea):
+        return before
+    return Journey(idea=idea)

@@ -1,0 +1,79 @@
+"""What a session says about criteria, and the report that is made of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph.documents.validation import (
+    Finding,
+    GateReport,
+    Report,
+    StoryReport,
+    read_findings,
+    render,
+)
+from ralph.documents.validation_text import RULES, validate_story
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 PASS ran it",
+        "1. PASS ran it",
+        "1) PASS: ran it",
+        "- 1: PASS - ran it",
+        "**1. PASS** ran it",
+        "  * 1 **PASS**: ran it",
+        "> 1 PASS \u2014 ran it",
+    ],
+)
+def test_a_verdict_is_read_however_it_is_written(line: str) -> None:
+    found, lacks = read_findings(f"I looked.\n{line}\n", ["a"])
+    assert found == (Finding(criterion="a", verdict="pass", evidence="ran it"),)
+    assert lacks == ""
+
+
+@pytest.mark.parametrize("line", ["PASS", "1 PASSED it", "1 passes", "one PASS x", "1 2 PASS x"])
+def test_what_only_looks_like_a_verdict_is_none(line: str) -> None:
+    assert read_findings(line, ["a"]) == ((), "there is no verdict about criterion 1")
+
+
+def test_every_criterion_needs_a_verdict_and_evidence() -> None:
+    assert read_findings("1 PASS x\n3 FAIL y", ["a", "b", "c"])[1].endswith("criterion 2")
+    assert read_findings("1 PASS", ["a"])[1] == "there is no evidence for criterion 1"
+
+
+def test_the_worse_of_two_verdicts_counts() -> None:
+    for said in ("1 PASS x\n1 FAIL y", "1 FAIL y\n1 PASS x"):
+        (finding,), _ = read_findings(said, ["a"])
+        assert (finding.verdict, finding.evidence) == ("fail", "y")
+
+
+@given(st.lists(st.text(max_size=20), min_size=1, max_size=4), st.text(max_size=40))
+def test_an_echo_of_what_it_was_told_says_nothing(criteria: list[str], block: str) -> None:
+    lines = [" ".join(one.replace("PASS", "").replace("FAIL", "").split()) for one in criteria]
+    told = validate_story("prd.md", block.replace("PASS", "").replace("FAIL", ""), lines)
+    found, lacks = read_findings(RULES + told, lines)
+    assert found == ()
+    assert lacks
+
+
+def test_a_report_passes_when_everything_does() -> None:
+    good = StoryReport(
+        id="US-001",
+        title="One",
+        findings=(Finding(criterion="a", verdict="pass", evidence="x"),),
+    )
+    bad = StoryReport(
+        id="US-002", title="Two", findings=(Finding(criterion="b", verdict="unknown"),)
+    )
+    gate = GateReport(name="test", passed=True, command="make test")
+    report = Report(prd="prd.md", head="abc", time="now", gates=(gate,), stories=(good,))
+    assert report.passed
+    failed = Report(prd="prd.md", head="abc", time="now", gates=(gate,), stories=(good, bad))
+    assert not failed.passed
+    assert render(failed) == (
+        "# Validation of prd.md\n\n- Result: failed\n- Commit: abc\n- Time: now\n\n## Gates\n\n"
+        "- PASS test: `make test`\n\n## PASS US-001: One\n\n- PASS a\n  - Evidence: x\n\n"
+        "## FAIL US-002: Two\n\n- UNKNOWN b\n"
+    )

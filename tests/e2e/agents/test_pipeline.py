@@ -1,0 +1,67 @@
+"""From an idea to validated commits with the real agents, in one go."""
+
+import pytest
+
+from ralph.testing.model import Shell, Turn, Write, do, say
+from ralph.testing.model.asked import Asked
+from ralph.testing.model.script import Scripted
+from tests.e2e.agents.conftest import Real
+from tests.e2e.agents.real import CLAIM
+from tests.e2e.agents.setups import AGENTS
+
+PRD, PLAN = ".agents/tasks/prd.md", ".ralph/IMPLEMENTATION_PLAN.md"
+STORIES = """\
+# Tea
+
+### [ ] US-001: One
+The first. [[scenario:one]]
+
+- [ ] one.txt is there
+
+### [ ] US-002: Two
+The second. [[scenario:two]]
+
+Depends on: US-001
+
+- [ ] two.txt is there
+"""
+VALIDATING = "Decide about each of these criteria"
+
+
+def story(name: str) -> tuple[Scripted, ...]:
+    """A session that builds it, ticks it and commits; and one that looks whether that is so."""
+    tick = f"sed -i 's/- \\[ \\] {name}/- [x] {name}/' {PRD}"
+    building = f"echo {name} > {name}.txt; {tick}; git add -A; git commit -q -m 'Add {name}'"
+
+    def first(asked: Asked) -> Turn:
+        looks = VALIDATING in asked.user
+        return do(Shell(command=f"cat {name}.txt" if looks else building))
+
+    def last(asked: Asked) -> Turn:
+        if VALIDATING not in asked.user:
+            # It has ticked its only criterion, and says nothing else about it.
+            return say("All criteria hold.")
+        seen = name in "".join(asked.results)
+        return say(f"1 {'PASS' if seen else 'FAIL'} cat {name}.txt says so")
+
+    return first, last
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_idea_becomes_validated_commits(real: Real, agent: str) -> None:
+    project = real(agent)
+    server = project.server
+    server.script("prd", do(Write(path=f"{{cwd}}/{PRD}", text=STORIES)), say(CLAIM))
+    plan = "### US-001: One\n- [ ] write it\n"
+    server.script("default", do(Write(path=f"{{cwd}}/{PLAN}", text=plan)), say(CLAIM))
+    for name in ("one", "two"):
+        server.script(name, *story(name))
+    out = project.ralph("auto", "a shop [[scenario:prd]]", "--yes")
+    assert out.splitlines()[-1] == "everything is built and validated"
+    text = (project.path / PRD).read_text()
+    assert text == STORIES.replace("[ ]", "[x]")
+    assert "Result: passed" in (project.path / ".ralph/validation.md").read_text()
+    assert {"Add one", "Add two", "US-001: One", "US-002: Two"} <= set(project.commits())
+    assert project.git("status", "--porcelain") == ""
+    told = [one.user for one in server.asked_in("one") if VALIDATING not in one.user]
+    assert any("- [ ] write it" in one for one in told)
