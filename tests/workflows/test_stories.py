@@ -109,6 +109,7 @@ class Desk:
         self.stories.conclude(claim.task, done=done)
         verdict = Accepted() if done else Rejected("red")
         self.store.settle(claim, verdict, message="so", fail_fast=False)
+        self.stories.release(claim.task)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ Ralph reads a story's section into its brief. It neither writes nor believes the
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -38,6 +39,7 @@ class PlanSection(msgspec.Struct, frozen=True, kw_only=True):
     ticked: int = 0
 
 
+@lru_cache(maxsize=2)
 def read_plan(text: str) -> tuple[PlanSection, ...]:
     """The sections of a plan, in its order. A section ends at the next heading of its rank or
     above, or where another story's begins; one story may have several."""

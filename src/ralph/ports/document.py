@@ -66,5 +66,10 @@ class Document(Protocol):
         ...
 
     def conclude(self, task: Task, *, done: bool) -> None:
-        """Write the verdict back, and take away what was claimed without right."""
+        """Write the verdict back, and take away what was claimed without right. Also before the
+        store knows of it, and twice after a crash."""
+        ...
+
+    def release(self, task: Task) -> None:
+        """The store knows it, too: the session is over, and what changes now is a person's."""
         ...

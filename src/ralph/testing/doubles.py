@@ -209,7 +209,9 @@ class FakeWorkspace:
         return Snapshot(head=head.name, branch="main", tree=tree, dirty=dirty)
 
     def _tree(self, snapshot: Snapshot) -> dict[str, str]:
-        return self._trees[snapshot.tree or snapshot.head]
+        if not snapshot.tree:
+            return self._made[snapshot.head][-1].files
+        return self._trees[snapshot.tree]
 
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         """Commits by name, files by content."""

@@ -136,6 +136,9 @@ class Planned:
     def conclude(self, task: Task, *, done: bool) -> None:
         """There are no boxes of Ralph's in a plan."""
 
+    def release(self, task: Task) -> None:
+        """Nothing is held."""
+
     def again(self, account: Account) -> None:
         """After a round: the next one, if this one made a difference and there are more to do."""
         task = self.kit.store.find(account.task.id)

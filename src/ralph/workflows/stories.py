@@ -79,6 +79,7 @@ class Stories:
                 # Its ticks are still to be heard.
                 return ()
             self._close(paper, paper.held_for)
+            self._let_go()
             paper = self.store.paper(self.path)
         try:
             now = self._usable()
@@ -162,6 +163,17 @@ class Stories:
         if paper is not None and paper.held_for == task.id:
             self._close(paper, task.id, done=done)
 
+    def release(self, task: Task) -> None:
+        """The store knows the verdict, too: from now on it is people who tick."""
+        paper = self.store.paper(self.path)
+        if paper is not None and paper.held_for == task.id:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        paper = self.store.paper(self.path)
+        if paper is not None:
+            self.store.keep_paper(replace(paper, held_for=None))
+
     def _close(self, paper: Paper, task: TaskId, *, done: bool = False) -> None:
         """The session is over: its ticks are made good or taken back."""
         alias = self.tasks.alias(task)
@@ -183,7 +195,7 @@ class Stories:
         # What a person did to the stories meanwhile counts; their boxes were the session's to move.
         changes = compare(_parsed(content).prd, before, self.tasks.known())
         self._told += self.tasks.apply(replace(changes, ticked=(), cleared=()))
-        self.store.keep_paper(Paper(path=self.path, content=content))
+        self.store.keep_paper(replace(paper, content=content))
 
     def reopen(self, failed: Mapping[str, tuple[tuple[str, ...], str]]) -> None:
         """Some stories turned out not to be done: which of their criteria do not hold, and why."""

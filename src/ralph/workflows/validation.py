@@ -177,6 +177,9 @@ class Validation:
     def conclude(self, task: Task, *, done: bool) -> None:
         """Its verdict is in the report."""
 
+    def release(self, task: Task) -> None:
+        """Nothing is held."""
+
     def report(self) -> Report:
         """What was found, story by story."""
         return Report(

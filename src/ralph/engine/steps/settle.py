@@ -45,8 +45,10 @@ def settle(
             set_aside(kit, task.id, claim.attempt, base)
         return Progress(reason="the claim was lost")
     kit.publish()
-    if kit.document is not None and after.status is not Status.DONE:
-        kit.document.conclude(task, done=False)
+    if kit.document is not None:
+        if after.status is not Status.DONE:
+            kit.document.conclude(task, done=False)
+        kit.document.release(task)
     if base is not None:
         _tidy(kit, after, session, verdict, base)
     return _progress(kit, after, verdict, session)

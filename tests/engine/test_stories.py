@@ -1,0 +1,95 @@
+"""Stories on the loop: killed at any moment, no tick is lost and none is invented."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.core.ending import Exit
+from ralph.core.events import RunEnded
+from ralph.core.outcome import Outcome
+from ralph.core.task import Status
+from ralph.ports.executor import Command, Listener
+from ralph.testing.doubles import FakeLibrary, FakeWorkspace, says
+from ralph.workflows.build import build
+from ralph.workflows.pipeline import PLAN, PRD, Pipeline
+from tests.engine.world import Died, Fate, Mortal, World
+
+TEXT = "# P\n\n### [ ] US-001: One\n- [ ] a\n\n### [ ] US-002: Two\n- [ ] b\n"
+DONE = TEXT.replace("[ ]", "[x]")
+
+
+class Shelf(FakeLibrary):
+    """The files of the checkout."""
+
+    def __init__(self, workspace: FakeWorkspace) -> None:
+        self._workspace = workspace
+        super().__init__()
+
+    @property
+    def pages(self) -> dict[str, str]:  # type: ignore[override]
+        return self._workspace.files
+
+    @pages.setter
+    def pages(self, pages: dict[str, str]) -> None:
+        pass
+
+
+class Told(World):
+    """A world with a PRD in it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.library = Shelf(self.workspace)
+        self.workspace.edit(PRD, TEXT)
+        self.workspace.edit(PLAN, "plan\n")
+        self.workspace.commit_files("first", [PRD, PLAN])
+        self.executor.otherwise = self.session
+        self.sessions = 0
+
+    def session(self, command: Command, listener: Listener) -> Exit:
+        """Builds its story and ticks the heading, and another one's, too."""
+        name = command.env["RALPH_STORY_ID"]
+        self.sessions += 1
+
+        def work() -> None:
+            self.workspace.edit(f"{name}.txt", name)
+            self.workspace.edit(PRD, self.workspace.files[PRD].replace("### [ ]", "### [x]"))
+
+        return says("done", does=work)(command, listener)
+
+    def build(self, fate: Fate | None = None) -> RunEnded:
+        kit = self.kit(fate)
+        kit.library = Mortal(self.library, fate or Fate())  # type: ignore[assignment]
+        return build(kit, Pipeline(root="/project"), 1)
+
+
+def test_stories_are_built_and_ticked(tmp_path: Path) -> None:
+    world = Told(tmp_path)
+    assert world.build().outcome is Outcome.COMPLETE
+    assert (world.workspace.files[PRD], world.sessions) == (DONE, 2)
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+def test_killed_anywhere_the_next_build_finishes_it(tmp_path: Path, late: bool) -> None:  # noqa: FBT001
+    for calls in range(2000):
+        folder = tmp_path / str(calls)
+        folder.mkdir()
+        world = Told(folder)
+        try:
+            world.build(Fate(calls, late=late))
+        except Died:
+            pass
+        else:
+            break
+        text = world.workspace.files[PRD]
+        assert world.build().outcome is Outcome.COMPLETE, calls
+        assert world.workspace.files[PRD] == DONE, (calls, text)
+        assert world.workspace.head[PRD] == DONE, calls
+        built = {name for name in world.workspace.head if name.endswith(".txt")}
+        assert built == {"US-001.txt", "US-002.txt"}, calls
+        assert {task.status for task in world.store.subtree(None)} == {Status.DONE}
+        # A session that had ended is judged, and not repeated; one that was cut off is.
+        assert world.sessions <= 3, calls
+    else:
+        raise AssertionError("it never came to its end")
+    assert calls > 50
