@@ -1,4 +1,4 @@
-"""The front door: two answers that need next to nothing, and the way in to all others."""
+"""The front door: answers that need next to nothing, and the way in to all others."""
 
 import sys
 
@@ -14,6 +14,10 @@ def main(argv: list[str] | None = None) -> int:
         from ralph.cli.welcome import HELP
 
         return _say(HELP)
+    if args[0] == "hook" and len(args) == 2 and not args[1].startswith("-"):
+        from ralph.inside.hooking import hook
+
+        return hook(args[1])
     from ralph.cli.dispatch import dispatch
 
     return dispatch(args)

@@ -11,6 +11,7 @@ from ralph.adapters.library.lessons import FileLessons
 from ralph.core.events import RunStarted, SessionStarted
 from ralph.core.ids import RunId, WorkerId, session_id
 from ralph.core.order import Schedule
+from ralph.core.policy.leash import Leash
 from ralph.core.target import Everything
 from ralph.core.task import Draft
 from ralph.inside.door import SocketDoor
@@ -39,7 +40,7 @@ class House:
         self._start_run()
         claim = self.store.claim(WORKER, RUN, Everything(), Schedule.PRIORITY)
         assert claim is not None
-        self.variables = self.door.open_for(self._session(claim), claim)
+        self.variables = self.door.open_for(self._session(claim), claim, Leash())
         self.lessons = cast(
             Lessons, RemoteStore(self.variables["RALPH_SOCKET"], self.variables["RALPH_TOKEN"])
         )

@@ -85,6 +85,7 @@ COMMANDS = {
     "sandbox run": "ralph.cli.sandbox_run",
     "sandbox show": "ralph.cli.sandbox_show",
     "mcp": "ralph.cli.mcp",
+    "hook": "ralph.cli.hook",
     "config show": "ralph.cli.config_show",
     "completion": "ralph.cli.completion",
     "help": "ralph.cli.help",

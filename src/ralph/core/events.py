@@ -301,6 +301,19 @@ class ToolCalled(_Event, frozen=True, kw_only=True):
     """Why it was refused."""
 
 
+class ToolJudged(_Event, frozen=True, kw_only=True):
+    """The policy had something to say about a tool that a session wanted to use."""
+
+    task_id: TaskId
+    session_id: SessionId
+    tool: str
+    decision: str
+    """denied, rewritten or doubtful."""
+    reason: str = ""
+    command: str = ""
+    """The shell text it was about, where there is one."""
+
+
 class GateStarted(_Event, frozen=True, kw_only=True):
     task_id: TaskId | None
     name: str
@@ -409,6 +422,7 @@ Event = (
     | SessionStarted
     | SessionEnded
     | ToolCalled
+    | ToolJudged
     | VerificationStarted
     | VerificationEnded
     | GateStarted

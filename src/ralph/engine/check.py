@@ -110,7 +110,7 @@ def _brief(kit: Kit, agent: Agent, case: Case, begun: Check, checkout: str) -> B
         checkout=checkout,
         rules=RULES,
         rules_path=f"{files}.rules.md",
-        terms=replace(kit.terms(agent), model=begun.model, read_only=True, tools=()),
+        terms=replace(kit.terms(agent), model=begun.model, read_only=True, tools=(), hooks=()),
         given=written.given,
     )
     write_files(brief)

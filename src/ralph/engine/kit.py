@@ -16,6 +16,9 @@ from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
 from ralph.core.models import Preferences
 from ralph.core.order import Schedule
+from ralph.core.policy.decision import Ground
+from ralph.core.policy.decision import Rules as Policy
+from ralph.core.policy.leash import Leash
 from ralph.core.prices import Price
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
@@ -72,6 +75,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     budget_hard: str = "billed"
     budget: Budget = Budget()
     max_turns: int = 0
+    policy: Policy = Policy()
+    hooks: tuple[str, ...] = ()
+    """The command that an agent's program asks before it lets a session use a tool."""
     tools: tuple[str, ...] = ()
     """The command that serves Ralph's own tools to sessions."""
     max_retries: int | None = None
@@ -210,6 +216,17 @@ class Kit:
             budget_usd=left or 0.0,
             max_turns=s.max_turns,
             tools=s.tools,
+            hooks=s.hooks,
+        )
+
+    def leash(self) -> Leash:
+        """What the session at hand may do with its tools."""
+        # The project may be a folder in what git looks after.
+        top = self.workspace.path.removesuffix(f"/{self.workspace.prefix.strip('/')}")
+        return Leash(
+            rules=self.settings.policy,
+            ground=Ground(checkout=top, home=self.env.get("HOME", "/")),
+            toolbox=self.agent.traits.tools,
         )
 
     def publish(self) -> None:

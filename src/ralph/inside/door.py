@@ -14,16 +14,19 @@ import msgspec
 
 from ralph.core.errors import CannotWrite, RalphError, UsageError
 from ralph.core.events import ToolCalled
+from ralph.core.policy.leash import Leash
 from ralph.core.safe_text import one_line
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked, Transition
+from ralph.inside import hooks
 from ralph.inside.tools import BY_NAME, Caller, perform
-from ralph.ports.calls import ADDITIONS, CLAIMS, LESSONS, READS, TOOL, Answer, Call, arguments
+from ralph.ports.calls import ADDITIONS, CLAIMS, HOOK, LESSONS, READS, TOOL, Answer, Call, arguments
 from ralph.ports.executor import Executor
 from ralph.ports.library import Lessons
 from ralph.ports.store import Claim, Session, Store
 
 REQUEST_BYTES: Final = 16 * 1024 * 1024
+BACKLOG: Final = 1024
 LONGEST_FOLDER: Final = 80
 PREFIX: Final = "ralph-"
 ANSWER_SECONDS: Final = 5.0
@@ -43,18 +46,20 @@ class SocketDoor:
         # Named when it listens: a door behind which nobody listens is taken for a dead one.
         unnamed = f"{self.path}~"
         self.server.bind(unnamed)
-        self.server.listen(16)
+        self.server.listen(BACKLOG)
         os.rename(unnamed, self.path)
         self.server.settimeout(0)
         executor.watch(self.server.fileno(), self._welcome)
         self.added = 0
+        self.leash = Leash()
         self.token = ""
         self.session: Session | None = None
         self.claim: Claim | None = None
         self.guests: dict[int, tuple[socket.socket, bytearray]] = {}
 
-    def open_for(self, session: Session, claim: Claim) -> Mapping[str, str]:
+    def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
         """A fresh token for each session."""
+        self.leash = leash
         self.token, self.session, self.claim = secrets.token_hex(16), session, claim
         self.added = 0
         return {"RALPH_SOCKET": self.path, "RALPH_TOKEN": self.token}
@@ -73,12 +78,17 @@ class SocketDoor:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _welcome(self) -> None:
+        # All who wait, not one at a time: an agent may use many tools at once.
         with contextlib.suppress(BlockingIOError):
-            guest, _ = self.server.accept()
-            guest.settimeout(0)
-            fd = guest.fileno()
-            self.guests[fd] = (guest, bytearray())
-            self.executor.watch(fd, lambda: self._hear(fd))
+            while True:
+                guest, _ = self.server.accept()
+                guest.settimeout(0)
+                self._seat(guest)
+
+    def _seat(self, guest: socket.socket) -> None:
+        fd = guest.fileno()
+        self.guests[fd] = (guest, bytearray())
+        self.executor.watch(fd, lambda: self._hear(fd))
 
     def _see_off(self, fd: int) -> None:
         guest, _ = self.guests.pop(fd)
@@ -119,6 +129,8 @@ class SocketDoor:
             return self._claimed(call)
         if call.method == TOOL:
             return self._use(**call.args)
+        if call.method == HOOK:
+            return self._hook(**call.args)
         if call.method not in READS | ADDITIONS | LESSONS:
             raise UsageError(
                 "a session may look, add tasks and claim its own, nothing else",
@@ -150,6 +162,16 @@ class SocketDoor:
                 error=error,
             )
             self.store.record(called, self.session.run_id)
+
+    def _hook(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
+        """What the agent's own program asks; only what is worth telling is on record."""
+        assert self.claim is not None
+        assert self.session is not None
+        caller = Caller(store=self.store, session=self.session, claim=self.claim)
+        answer, told = hooks.answer(name, payload, caller, self.leash)
+        if told is not None:
+            self.store.record(told, self.session.run_id)
+        return answer
 
     def _claimed(self, call: Call) -> Task:
         """A completion is a claim: it is written down and judged after the session."""

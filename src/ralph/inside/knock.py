@@ -3,7 +3,6 @@
 Only what every Python has, and little of it: a hook asks before every single tool call.
 """
 
-import json
 import os
 import socket
 
@@ -29,10 +28,25 @@ def way_in(environ: "Mapping[str, str]") -> tuple[str, str]:
 
 def ask(method: str, args: "Mapping[str, Any]") -> "dict[str, Any]":
     """The answer, as it came: a value, or an error with its message and hint."""
+    import json
+
     path, token = way_in(os.environ)
     call = {"token": token, "method": method, "args": args}
     answer: dict[str, Any] = json.loads(send(path, json.dumps(call).encode() + b"\n"))
     return answer
+
+
+def _connect(door: socket.socket, path: str) -> None:
+    """Where very many knock at once, the queue before the door may be full for a moment."""
+    import time
+
+    for wait_s in (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0):
+        try:
+            door.connect(path)
+            return
+        except BlockingIOError:
+            time.sleep(wait_s)
+    door.connect(path)
 
 
 def send(path: str, line: bytes) -> bytes:
@@ -41,7 +55,7 @@ def send(path: str, line: bytes) -> bytes:
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
             door.settimeout(PATIENCE_S)
-            door.connect(path)
+            _connect(door, path)
             door.sendall(line)
             while more := door.recv(1 << 20):
                 answer += more

@@ -33,6 +33,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     allowed_tools: tuple[str, ...] = ()
     """Instead of the agent's own list."""
     denied_tools: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    """The command that decides on every use of a tool; the hook's name follows. Empty: none."""
     tools: tuple[str, ...] = ()
     """The command that serves Ralph's own tools to the session; empty: it gets none."""
     read_only: bool = False

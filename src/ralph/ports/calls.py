@@ -26,6 +26,8 @@ LESSONS = frozenset({"add_guardrail"})
 CLAIMS = frozenset({"force_done", "force_failed", "apply"})
 """About the session's own task only; Ralph judges them."""
 
+HOOK = "hook"
+"""What an agent asks before and after it uses a tool, and when it wants to end."""
 TOOL = "use_tool"
 """One of Ralph's own tools, by name."""
 

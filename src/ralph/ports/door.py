@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
+from ralph.core.policy.leash import Leash
 from ralph.ports.store import Claim, Session
 
 
@@ -14,7 +15,7 @@ class Door(Protocol):
         """How many things the last session has added: tasks, edges, lines of a log."""
         ...
 
-    def open_for(self, session: Session, claim: Claim) -> Mapping[str, str]:
+    def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
         """Let this session in; return the variables that tell it how."""
         ...
 

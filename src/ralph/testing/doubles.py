@@ -10,6 +10,7 @@ from ralph.core.ending import Exit, Stop
 from ralph.core.errors import UnusableData
 from ralph.core.events import Event, Recorded
 from ralph.core.ids import TaskId
+from ralph.core.policy.leash import Leash
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.agent import Home
 from ralph.ports.executor import Captured, Command, Listener, Timeouts
@@ -403,9 +404,9 @@ class ShutDoor:
 
     added = 0
 
-    def open_for(self, session: Session, claim: Claim) -> Mapping[str, str]:
+    def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
         """No variables."""
-        del session, claim
+        del session, claim, leash
         return {}
 
     def shut(self) -> None:

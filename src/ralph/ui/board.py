@@ -227,6 +227,7 @@ class Board:
                 | events.ModelOverridden()
                 | events.GatesWeighed()
                 | events.ToolCalled()
+                | events.ToolJudged()
                 | events.WorkCommitted()
                 | events.WorkSaved()
                 | events.MemoryKept()

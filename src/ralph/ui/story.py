@@ -100,10 +100,8 @@ def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one 
             return Told(tone=Tone.DETAIL, word="verification", task_id=task_id, facts=facts)
         case events.VerificationEnded():
             return _verification_ended(event)
-        case events.ToolCalled(task_id=task_id, tool=tool, error=error):
-            tone = Tone.WARNING if error else Tone.DETAIL
-            word = f"{tool} refused" if error else tool
-            return Told(tone=tone, word=word, task_id=task_id, why=first_line(error))
+        case events.ToolCalled() | events.ToolJudged():
+            return _tool(event)
         case events.GateEnded():
             return _gate_ended(event)
         case events.GatesWeighed(task_id=task_id, evidence=Evidence.IMPROVED):
@@ -262,6 +260,17 @@ def _session_started(event: events.SessionStarted) -> Told:
         title=one_line(event.title, TITLE_WIDTH),
         facts=(agent, f"log {one_line(event.log, 300)}"),
     )
+
+
+def _tool(event: events.ToolCalled | events.ToolJudged) -> Told:
+    if isinstance(event, events.ToolCalled):
+        word, why = f"{event.tool} refused" if event.error else event.tool, event.error
+        is_bad = bool(event.error)
+    else:
+        word, why = f"{event.decision}: {first_line(event.command) or event.tool}", event.reason
+        is_bad = event.decision == "denied"
+    tone = Tone.WARNING if is_bad else Tone.DETAIL
+    return Told(tone=tone, word=one_line(word, 100), task_id=event.task_id, why=first_line(why))
 
 
 def _session_ended(event: events.SessionEnded) -> Told:

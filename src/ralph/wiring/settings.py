@@ -64,6 +64,7 @@ def settings_of(
     from ralph.core.order import Schedule
     from ralph.engine.kit import Settings
     from ralph.ports.executor import Timeouts
+    from ralph.wiring.policy import policy_rules
     from ralph.wiring.programs import agents_programs
     from ralph.wiring.walls import ground_of, session_environment
 
@@ -115,6 +116,8 @@ def settings_of(
         ),
         max_turns=config.agent.max_turns,
         tools=_tools(),
+        hooks=(*_ralph(), "hook"),
+        policy=policy_rules(project),
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
         models=preferences(project),
         prices=_prices(project),
@@ -182,4 +185,10 @@ def _tools() -> tuple[str, ...]:
     """The command that serves Ralph's own tools, if what it needs is installed."""
     from importlib.util import find_spec
 
-    return (sys.executable, "-m", "ralph", "mcp") if find_spec("mcp") else ()
+    return (*_ralph(), "mcp") if find_spec("mcp") else ()
+
+
+def _ralph() -> tuple[str, ...]:
+    """Ralph itself, as sessions start it."""
+    beside = os.path.join(os.path.dirname(sys.executable), "ralph")
+    return (beside,) if os.access(beside, os.X_OK) else (sys.executable, "-m", "ralph")

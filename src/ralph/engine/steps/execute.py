@@ -19,7 +19,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     """The session after its end, with its final message, durably marked."""
     session = _start(kit, claim, brief)
     was_locked = kit.workspace.is_locked()
-    lead = kit.door.open_for(session, claim)
+    lead = kit.door.open_for(session, claim, kit.leash())
     try:
         heard = hold(kit, kit.agent, brief, claim, name=session.id, variables=lead)
     finally:

@@ -1,6 +1,7 @@
 """How to start Claude Code."""
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -16,6 +17,9 @@ ALLOWED: Final = (
 CHANGING: Final = ("Edit", "Write", "NotebookEdit")
 """What a session that only looks does not need."""
 
+HOOKS: Final = {"PreToolUse": "pre-tool-use", "Stop": "stop"}
+"""What it calls them, and what Ralph does."""
+
 RETRIES: Final = 5
 """About a quarter of a minute, so that a hiccup does not cost a session. Ralph itself waits longer;
 left alone, the program goes on for minutes, even without a login."""
@@ -29,6 +33,7 @@ def headless(brief: Brief) -> Launch:
             *("--include-partial-messages", "--no-session-persistence"),
             *_common(brief),
             *_tools(brief.terms),
+            *_hooks(brief.terms),
             *_limits(brief.terms),
             *_permissions(brief.terms, alone=True),
         ),
@@ -68,6 +73,15 @@ def _tools(terms: Terms) -> Iterator[str]:
         server = {"command": terms.tools[0], "args": list(terms.tools[1:]), "env": env}
         text = json.dumps({"mcpServers": {"ralph": server}})
         yield from ("--mcp-config", text, "--strict-mcp-config")
+
+
+def _hooks(terms: Terms) -> Iterator[str]:
+    if terms.hooks:
+        asked = {
+            event: [{"hooks": [{"type": "command", "command": shlex.join((*terms.hooks, name))}]}]
+            for event, name in HOOKS.items()
+        }
+        yield from ("--settings", json.dumps({"hooks": asked}))
 
 
 def _limits(terms: Terms) -> Iterator[str]:

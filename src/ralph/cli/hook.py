@@ -1,0 +1,22 @@
+"""Answer a hook of the agent's own program, as Claude Code calls it.
+
+Sessions get their hooks by themselves; nothing of yours is changed. The program writes JSON to
+stdin and reads the decision from stdout. The loop that started the session decides; if it cannot
+be asked, the tool is not used (exit code 2).
+"""
+
+from argparse import ArgumentParser, Namespace
+
+EXAMPLES = """
+ralph hook pre-tool-use < call.json
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="pre-tool-use or stop")
+
+
+def run(args: Namespace) -> int:
+    from ralph.inside.hooking import hook
+
+    return hook(args.name)

@@ -1,0 +1,46 @@
+"""A hook, as an agent's program calls it before every use of a tool: pass on, and pass back.
+
+Nothing is read that need not be: what comes in is JSON on its way to the loop, and so is what goes
+out. It runs before anything else of Ralph is loaded.
+"""
+
+import os
+import sys
+
+from ralph.inside.knock import Shut, send, way_in
+
+REFUSED = 2
+"""The program does not use the tool then."""
+VALUE = b'{"value":'
+
+
+def hook(name: str) -> int:
+    """Ask the loop, and print what it says. If it cannot be asked, the tool is not used."""
+    try:
+        path, token = way_in(os.environ)
+        # Between the parts of a text in JSON a line break is as good as a blank.
+        payload = sys.stdin.buffer.read().replace(b"\n", b" ").strip() or b"{}"
+        said = send(path, _call(name, token, payload)).strip()
+    except Shut as shut:
+        return _refuse(str(shut))
+    if not said.startswith(VALUE):
+        import json
+
+        return _refuse(str(json.loads(said).get("message")))
+    answer = said.removeprefix(VALUE).removesuffix(b"}")
+    if answer != b"{}":
+        sys.stdout.buffer.write(answer + b"\n")
+        sys.stdout.buffer.flush()
+    return 0
+
+
+def _call(name: str, token: str, payload: bytes) -> bytes:
+    # Both are words: a name that somebody typed, and hexadecimal digits.
+    words = "".join(letter for letter in name if letter.isalnum() or letter == "-")
+    start = f'{{"token":"{token}","method":"hook","args":{{"name":"{words}","payload":'
+    return start.encode() + payload + b"}}\n"
+
+
+def _refuse(why: str) -> int:
+    sys.stderr.write(f"ralph: {why}\n")
+    return REFUSED

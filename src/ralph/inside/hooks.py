@@ -1,0 +1,86 @@
+"""What the loop answers when an agent's own program asks, in the words of Claude Code's hooks."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from ralph.core.errors import UsageError
+from ralph.core.events import Event, ToolJudged
+from ralph.core.policy.deciding import decide
+from ralph.core.policy.decision import Allow, Deny, Rewrite
+from ralph.core.policy.inputs import command_of, with_command
+from ralph.core.policy.leash import Leash
+from ralph.core.safe_text import one_line
+from ralph.core.sigils import read_sigils
+from ralph.inside.tools import Caller
+
+NAMES: Final = ("pre-tool-use", "stop")
+Answered = tuple[dict[str, Any], Event | None]
+"""What the program gets, and what is worth telling."""
+
+
+def answer(name: str, payload: Mapping[str, Any], caller: Caller, leash: Leash) -> Answered:
+    """An empty answer: go on as you were."""
+    match name:
+        case "pre-tool-use":
+            return _before(payload, caller, leash)
+        case "stop":
+            return _stop(payload, caller), None
+        case _:
+            raise UsageError(f"there is no hook {one_line(name, 40)}", hint=", ".join(NAMES))
+
+
+def _before(payload: Mapping[str, Any], caller: Caller, leash: Leash) -> Answered:
+    tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
+    if not isinstance(given, dict):
+        given = {}
+    cwd = payload.get("cwd")
+    ground = replace(leash.ground, cwd=cwd) if isinstance(cwd, str) and cwd else leash.ground
+    decision = decide(
+        tool,
+        given,
+        phase=leash.phase,
+        rules=leash.rules,
+        ground=ground,
+        toolbox=leash.toolbox,
+    )
+    judged = ToolJudged(
+        task_id=caller.claim.task.id,
+        session_id=caller.session.id,
+        tool=one_line(tool, 60),
+        decision="doubtful",
+        command=one_line(command_of(given), 300),
+    )
+    match decision:
+        case Deny(reason=reason, suggestion=suggestion):
+            told = "; ".join(filter(None, (reason, suggestion)))
+            denied = replace(judged, decision="denied", reason=one_line(reason, 300))
+            return _decided("deny", permissionDecisionReason=told), denied
+        case Rewrite(command=command):
+            changed = replace(judged, decision="rewritten", reason=one_line(command, 300))
+            return _decided("allow", updatedInput=with_command(given, command)), changed
+        case Allow(doubts=(first, *_)):
+            return {}, replace(judged, reason=one_line(first, 300))
+        case Allow():
+            return {}, None
+
+
+def _decided(decision: str, **more: Any) -> dict[str, Any]:
+    said = {"hookEventName": "PreToolUse", "permissionDecision": decision, **more}
+    return {"hookSpecificOutput": said}
+
+
+def _stop(payload: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+    """Remind a session, once, that wants to end without a word about its task."""
+    session = caller.store.session(caller.claim.task.id, caller.claim.attempt)
+    sigils = read_sigils(str(payload.get("last_assistant_message") or ""))
+    has_spoken = sigils.task_done or sigils.task_failed or sigils.promise
+    if payload.get("stop_hook_active") or has_spoken or (session and session.told):
+        return {}
+    name = caller.claim.task.name
+    return {
+        "decision": "block",
+        "reason": f"You have not said how task {name} stands. If it is done, or cannot be done, end"
+        " with the tag for that, as the rules at the beginning say. If not, go on with it.",
+    }

@@ -1,0 +1,47 @@
+"""A real session on its leash: what is denied says why to the model, what is rewritten runs so."""
+
+from ralph.testing.model import Asked, Shell, Turn, do, say
+from tests.e2e.agents.conftest import Real
+from tests.e2e.agents.real import CLAIM, work
+
+
+def test_a_denied_command_tells_the_model_why(real: Real) -> None:
+    project = real("claude", git={"commit": "ralph"})
+    task = project.scripted(
+        "x",
+        do(Shell(command="echo x > x.txt && git add x.txt && git commit -q -m 'Add x'")),
+        do(Shell(command="echo x > x.txt")),
+        say(CLAIM),
+    )
+    events = project.events()
+    judged = [one for one in events if one["event"] == "tool_judged"]
+    assert [one["decision"] for one in judged] == ["denied"]
+    told = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
+    assert str(judged[0]["reason"]) in told
+    assert project.status(task) == "done"
+    assert project.git("show", "HEAD:x.txt") == "x", "Ralph has committed it"
+
+
+def test_a_rewritten_command_runs_as_it_was_rewritten(real: Real) -> None:
+    project = real("claude", policy={"packaging": "uv"})
+    uv = project.path.parent / "bin" / "uv"
+    uv.parent.mkdir(exist_ok=True)
+    uv.write_text('#!/bin/sh\necho "uv was asked: $*" > uv.txt\n')
+    uv.chmod(0o755)
+    project.scripted("x", do(Shell(command=f"PATH={uv.parent}:$PATH pytest -q")), *work("x"))
+    events = project.events()
+    assert [one["decision"] for one in events if one["event"] == "tool_judged"] == ["rewritten"]
+    assert (project.path / "uv.txt").read_text() == "uv was asked: run pytest -q\n"
+
+
+def test_a_session_that_forgets_to_claim_is_reminded(real: Real) -> None:
+    project = real("claude")
+
+    def ends(asked: Asked) -> Turn:
+        return say(CLAIM if "not said how task" in asked.user else "It works.")
+
+    project.server.script("x", do(Shell(command="echo x > x.txt")), ends, repeat=True)
+    task = project.add("forgetful", "-d", "[[scenario:x]]")
+    project.ralph("run")
+    assert project.endings(task) == ["finished"]
+    assert (project.status(task), project.task(task)["attempt"]) == ("done", 1)

@@ -1,0 +1,168 @@
+"""What the loop answers to an agent's own program."""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from ralph.core.events import ToolJudged
+from ralph.core.policy.decision import Git, Ground, Packaging, Rules
+from ralph.core.policy.leash import Leash
+from ralph.inside.hooks import answer
+from ralph.inside.knock import ask
+from ralph.inside.tools import Caller
+from tests.inside.house import House
+
+HOOK = [sys.executable, "-m", "ralph", "hook"]
+
+
+@pytest.fixture
+def caller(house: House) -> Caller:
+    assert house.door.session is not None
+    assert house.door.claim is not None
+    return Caller(store=house.store, session=house.door.session, claim=house.door.claim)
+
+
+def before(caller: Caller, command: str, **rules: Any) -> tuple[dict[str, Any], Any]:
+    payload = {"tool_name": "Bash", "tool_input": {"command": command, "timeout": 5}, "cwd": "/c"}
+    leash = Leash(rules=Rules(**rules), ground=Ground(checkout="/c", home="/home/me"))
+    said, told = answer("pre-tool-use", payload, caller, leash)
+    return said.get("hookSpecificOutput", {}), told
+
+
+def test_what_is_allowed_needs_no_word(caller: Caller) -> None:
+    assert before(caller, "pytest -q && git commit -am done") == ({}, None)
+
+
+def test_what_is_denied_says_why_and_what_to_do_instead(caller: Caller) -> None:
+    said, told = before(caller, "git push origin main")
+    assert said["permissionDecision"] == "deny"
+    assert "push" in said["permissionDecisionReason"]
+    assert (told.decision, told.tool) == ("denied", "Bash")
+    assert told.command == "git push origin main"
+
+
+def test_what_is_rewritten_keeps_the_rest_of_the_input(caller: Caller) -> None:
+    said, told = before(caller, "pytest -q", packaging=Packaging.UV)
+    assert said["permissionDecision"] == "allow"
+    assert said["updatedInput"] == {"command": "uv run pytest -q", "timeout": 5}
+    assert (told.decision, told.reason) == ("rewritten", "uv run pytest -q")
+
+
+def test_what_cannot_be_decided_is_noted_or_denied(caller: Caller) -> None:
+    said, told = before(caller, "$TOOL push")
+    assert said == {}
+    assert told.decision == "doubtful"
+    said, _ = before(caller, "$TOOL push", strict=True)
+    assert said["permissionDecision"] == "deny"
+
+
+def test_where_ralph_commits_a_commit_is_denied(caller: Caller) -> None:
+    said, _ = before(caller, "git commit -m x", git=Git.READ_ONLY)
+    assert said["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(
+    "payload", [{}, {"tool_name": 7}, {"tool_input": []}, {"tool_name": "Bash", "cwd": 3}]
+)
+def test_an_odd_call_is_survived(caller: Caller, payload: dict[str, Any]) -> None:
+    said, _ = answer("pre-tool-use", payload, caller, Leash())
+    assert set(said) <= {"hookSpecificOutput"}
+
+
+# Ending
+
+
+@pytest.mark.parametrize(
+    "last", ["It works.", "", None, "<task-done>ID</task-done>", "task-done t-000001"]
+)
+def test_a_session_that_ends_without_a_word_is_reminded(caller: Caller, last: str | None) -> None:
+    said, _ = answer("stop", {"last_assistant_message": last}, caller, Leash())
+    assert said["decision"] == "block"
+    assert caller.claim.task.name in said["reason"]
+
+
+def test_once_is_enough(caller: Caller) -> None:
+    assert answer("stop", {"stop_hook_active": True}, caller, Leash()) == ({}, None)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "<task-done>t-000001</task-done>",
+        "<task-failed>t-000001</task-failed>",
+        "so\n<promise>FAILURE</promise>",
+    ],
+)
+def test_a_session_that_has_spoken_may_go(caller: Caller, last: str) -> None:
+    assert answer("stop", {"last_assistant_message": last}, caller, Leash()) == ({}, None)
+
+
+def test_a_claim_over_the_door_is_a_word_too(caller: Caller) -> None:
+    caller.store.tell(caller.session.id, "done")
+    assert answer("stop", {}, caller, Leash()) == ({}, None)
+
+
+# At the command
+
+
+def hook(house: House, name: str, given: bytes, **env: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*HOOK, name],
+        input=given,
+        env={"PATH": os.environ["PATH"], **house.variables, **env},
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_the_command_asks_the_loop(house: House) -> None:
+    call = {"tool_name": "Bash", "tool_input": {"command": "git push"}}
+    done = house.ask(lambda: hook(house, "pre-tool-use", json.dumps(call).encode()))
+    assert (done.returncode, done.stderr) == (0, b"")
+    said = json.loads(done.stdout)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    (told,) = [one.event for one in house.store.events() if isinstance(one.event, ToolJudged)]
+    assert told.decision == "denied"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "env"),
+    [
+        ("pre-tool-use", b"{", {}),
+        ("pre-tool-use", b"\xff", {}),
+        ("pre-tool-use", b"{}", {"RALPH_SOCKET": "/nowhere"}),
+        ("pre-tool-use", b"{}", {"RALPH_TOKEN": "guess"}),
+        ("pre-tool-use", b"{}", {"RALPH_TOKEN": ""}),
+        ("fly", b"{}", {}),
+    ],
+)
+def test_where_the_loop_cannot_be_asked_the_tool_is_not_used(
+    house: House, name: str, given: bytes, env: dict[str, str]
+) -> None:
+    done = house.ask(lambda: hook(house, name, given, **env))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"ralph: ")
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_thousand_calls_at_once_are_all_answered(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in house.variables.items():
+        monkeypatch.setenv(key, value)
+    call = {"tool_name": "Bash", "tool_input": {"command": "git push"}, "cwd": "/c"}
+
+    def once(_: int) -> str:
+        said = ask("hook", {"name": "pre-tool-use", "payload": call})
+        return str(said["value"]["hookSpecificOutput"]["permissionDecision"])
+
+    def all_at_once() -> list[str]:
+        with ThreadPoolExecutor(100) as pool:
+            return list(pool.map(once, range(1000)))
+
+    assert house.ask(all_at_once) == ["deny"] * 1000
