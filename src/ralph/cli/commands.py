@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "init": "ralph.cli.init",
     "doctor": "ralph.cli.doctor",
+    "install": "ralph.cli.install",
     "demo": "ralph.cli.demo",
     "prd": "ralph.cli.prd",
     "plan": "ralph.cli.plan",

@@ -1,8 +1,13 @@
-"""Bring in tasks from JSON lines, one task a line: all of them or none.
+"""Bring in tasks from a file: all of them or none.
 
-A line needs a title and may have id, alias, description, status, parent_id, feature, priority,
-max_retries, needs_change and blockers, a list of ids or aliases in the file or in the project. What
-`ralph task export` writes is understood; a task that was in progress is pending.
+A PRD (`.md`), `prd.json`, `implementation_plan.json` and the issues that `gh issue list --json
+number,title,body,labels,state,url` prints are understood; what was brought in before is left as it
+is. `--github` calls `gh` itself.
+
+Else it is JSON lines, one task a line. A line needs a title and may have id, alias, description,
+status, parent_id, feature, priority, max_retries, needs_change and blockers, a list of ids or
+aliases in the file or in the project. What `ralph task export` writes is understood; a task that
+was in progress is pending.
 """
 
 import sys
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
 EXAMPLES = """
 ralph task import tasks.jsonl
 ralph task import tasks.jsonl --skip-existing
+ralph task import prd.json --dry-run
+ralph task import --github
 echo '{"title": "Write tests", "blockers": ["US-001"]}' | ralph task import -
 """
 
@@ -30,7 +37,9 @@ PAGE = 20_000
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a file, or - for standard input")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="a file, or - for standard input")
+    parser.add_argument("--github", action="store_true", help="the open issues, asked of `gh`")
+    parser.add_argument("--dry-run", action="store_true", help="show them, and add nothing")
     parser.add_argument(
         "--skip-existing", action="store_true", help="leave out tasks that are there already"
     )
@@ -39,26 +48,43 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project
+    from ralph.core.errors import UsageError
 
-    added, skipped = import_file(the_project(), args.file, skip_existing=args.skip_existing)
+    if (args.file is None) == (not args.github):
+        raise UsageError(
+            "a file or --github says what to bring in", hint="ralph task import --help"
+        )
+    added, skipped = import_file(
+        the_project(), args.file, skip_existing=args.skip_existing, preview=args.dry_run
+    )
     if args.json:
         from ralph.cli.as_json import show
 
         show({"added": added, "skipped": skipped})
     else:
-        print(f"added {added}" + (f", skipped {skipped}" if skipped else ""))
+        would = "would add" if args.dry_run else "added"
+        print(f"{would} {added}" + (f", skipped {skipped}" if skipped else ""))
     return 0
 
 
-def import_file(project: "Project", name: str, *, skip_existing: bool = False) -> tuple[int, int]:
+def import_file(
+    project: "Project", name: str | None, *, skip_existing: bool = False, preview: bool = False
+) -> tuple[int, int]:
     """Add the tasks of a file; return how many were added and how many skipped."""
+    from io import BytesIO
+
     from msgspec.structs import replace
 
     from ralph.cli.opening import the_store
+    from ralph.documents.foreign_tasks import read_foreign
     from ralph.documents.task_lines import read
     from ralph.documents.task_names import drafts
 
-    found = read(_lines(name))
+    data = _issues(project.root) if name is None else _content(name)
+    foreign = read_foreign(data, name or "", _feature(project, name))
+    found = read(BytesIO(data)) if foreign is None else foreign
+    # Whoever brings in a document again wants what is new in it.
+    skip_existing = skip_existing or foreign is not None
     retries = project.loaded.config.execution.max_retries
     with the_store(project) as store:
         names: dict[str | None, str] = {one.id: one.name for one in store.features()}
@@ -66,6 +92,9 @@ def import_file(project: "Project", name: str, *, skip_existing: bool = False) -
         stored = _stored(store, names)
         new = _new(found, stored, skip=skip_existing)
         made = drafts(new, stored, fresh=_fresh_ids(stored, found), max_retries=retries)
+        if preview:
+            _show(new)
+            return len(new), len(found) - len(new)
         # Features are made last: they stay, whatever is wrong with the tasks.
         wanted = dict.fromkeys(one.task.feature for one in new if one.task.feature is not None)
         features = {name: store.add_feature(name).id for name in wanted}
@@ -78,16 +107,66 @@ def import_file(project: "Project", name: str, *, skip_existing: bool = False) -
     return added, len(found) - len(new)
 
 
-def _lines(name: str) -> list[bytes]:
+def _content(name: str) -> bytes:
     from ralph.core.errors import Missing
 
     if name == "-":
-        return sys.stdin.buffer.readlines()
+        return sys.stdin.buffer.read()
     try:
         with open(name, "rb") as file:
-            return file.readlines()
+            return file.read()
     except OSError as error:
         raise Missing(f"cannot read {name}: {error.strerror}") from error
+
+
+def _issues(root: str) -> bytes:
+    """What `gh` says."""
+    import subprocess
+
+    from ralph.core.errors import Unavailable
+
+    fields = "number,title,body,labels,state,url"
+    try:
+        done = subprocess.run(
+            ["gh", "issue", "list", "--limit", "1000", "--json", fields],
+            cwd=root,
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        hint = "install gh, or pipe what it prints elsewhere: ralph task import -"
+        raise Unavailable(f"gh cannot be started: {error.strerror}", hint=hint) from error
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise Unavailable(f"gh fails: {said[0] if said else done.returncode}", hint="gh auth login")
+    return done.stdout
+
+
+def _feature(project: "Project", name: str | None) -> str:
+    """Which feature the stories of a file belong to: the one that `ralph build` knows them by."""
+    import os
+
+    from ralph.core.errors import UsageError
+    from ralph.workflows.pipeline import pipeline_of
+
+    if name is None or name == "-":
+        return "prd"
+    if name.endswith(".json"):
+        return os.path.splitext(os.path.basename(name))[0]
+    try:
+        path = os.path.abspath(name)
+        return pipeline_of(project.root, project.loaded.variables, prd=path).feature
+    except UsageError:
+        return os.path.splitext(os.path.basename(name))[0]
+
+
+def _show(new: "list[Numbered]") -> None:
+    from ralph.core.safe_text import one_line
+
+    for _, task in new:
+        print(
+            f"{task.status.value:<11} {task.alias or task.id or '':<12} {one_line(task.title, 70)}"
+        )
 
 
 def _in_feature(one: "Numbered", names: "dict[str | None, str]") -> "Numbered":

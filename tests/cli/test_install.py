@@ -1,0 +1,30 @@
+"""Templates and skills, written down to be edited."""
+
+from pathlib import Path
+
+from ralph.documents.prompts import TEMPLATES
+from tests.cli.conftest import Cli, assert_one_line
+
+
+def test_templates_are_written_once(ralph: Cli) -> None:
+    root = Path(ralph.path)
+    out = ralph("install").out
+    assert out.count("wrote") == len(TEMPLATES)
+    mine = root / ".agents/ralph/PROMPT_build.md"
+    assert mine.read_text() == TEMPLATES["build"]
+    mine.write_text("mine")
+    assert "kept    .agents/ralph/PROMPT_build.md" in ralph("install").out
+    assert mine.read_text() == "mine"
+    ralph("install", "--force")
+    assert mine.read_text() == TEMPLATES["build"]
+
+
+def test_skills_go_where_agents_look_for_them(ralph: Cli) -> None:
+    root = Path(ralph.path)
+    ralph("install", "--skills", "--agent", "claude")
+    assert (root / ".claude/skills/prd/SKILL.md").read_text().startswith("---\nname: prd\n")
+    assert not (root / ".factory").exists()
+    ralph("install", "--skills")
+    assert (root / ".factory/skills/prd/SKILL.md").exists()
+    assert (root / ".agents/skills/prd/SKILL.md").exists()
+    assert_one_line(ralph("install", "--skills", "--agent", "mine", code=64), hint=True)

@@ -1,0 +1,150 @@
+"""Tasks in the files of others."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph.core.errors import RalphError, UnusableData
+from ralph.core.task import Status
+from ralph.documents.foreign_tasks import read_foreign
+from ralph.documents.task_lines import TaskLine
+
+
+def tasks(value: object, name: str = "x.json") -> list[TaskLine]:
+    found = read_foreign(json.dumps(value).encode(), name, "prd")
+    assert found is not None
+    return [one.task for one in found]
+
+
+def test_stories_of_a_prd() -> None:
+    text = "### [x] US-001: One\n- [x] a\n### [ ] US-002: Two\nDepends on: US-001\n"
+    found = read_foreign(text.encode(), "prd.md", "prd")
+    assert found is not None
+    one, two = (each.task for each in found)
+    assert (one.alias, one.status, one.description) == ("US-001", Status.DONE, "- [ ] a")
+    assert (two.blockers, two.priority, two.feature) == (("US-001",), 2, "prd")
+
+
+def test_user_stories() -> None:
+    (one,) = tasks(
+        {
+            "project": "Shop",
+            "userStories": [
+                {
+                    "id": "US-001",
+                    "title": "Sign up",
+                    "description": "As a visitor",
+                    "acceptanceCriteria": ["a form", "a mail"],
+                    "priority": 3,
+                    "passes": True,
+                    "notes": "",
+                }
+            ],
+        }
+    )
+    assert (one.alias, one.priority, one.status) == ("US-001", 3, Status.DONE)
+    assert one.description == "As a visitor\n\n- [ ] a form\n- [ ] a mail"
+
+
+def test_stories_with_dependencies() -> None:
+    one, two = tasks(
+        {
+            "stories": [
+                {"id": "A", "title": "a", "status": "in_progress"},
+                {"id": "B", "title": "b", "status": "done", "dependsOn": ["A", "A"]},
+            ]
+        }
+    )
+    assert (one.status, two.status, two.blockers) == (Status.PENDING, Status.DONE, ("A",))
+
+
+def test_an_implementation_plan() -> None:
+    one, two = tasks(
+        {
+            "tasks": [
+                {
+                    "id": "auth-01",
+                    "description": "Implement login API\nwith tokens",
+                    "priority": 1,
+                    "status": "complete",
+                    "dependencies": [],
+                    "verification_criteria": ["it answers 200"],
+                },
+                {
+                    "id": "auth-02",
+                    "description": "b",
+                    "status": "blocked",
+                    "dependencies": ["auth-01"],
+                    "notes": "no key",
+                },
+            ]
+        }
+    )
+    assert (one.title, one.status) == ("Implement login API", Status.DONE)
+    assert "- [ ] it answers 200" in one.description
+    assert (two.status, two.reason, two.blockers) == (Status.BLOCKED, "no key", ("auth-01",))
+
+
+def test_issues() -> None:
+    one, two = tasks(
+        [
+            {
+                "number": 7,
+                "title": "Crash",
+                "body": "It crashes.\n\n**Depends on:** #9, #404",
+                "labels": [{"name": "bug"}],
+                "state": "OPEN",
+                "url": "https://example.org/7",
+            },
+            {"number": 9, "title": "Leak", "body": None, "state": "CLOSED"},
+        ]
+    )
+    assert (one.alias, one.blockers, one.feature) == ("GH-7", ("GH-9",), "issues")
+    assert one.description.endswith("Labels: bug\n\nhttps://example.org/7")
+    assert two.status is Status.DONE
+
+
+@pytest.mark.parametrize("text", ['{"title": "a"}\n{"title": "b"}', '{"title": "a"}', "", "x"])
+def test_json_lines_are_none_of_these(text: str) -> None:
+    assert read_foreign(text.encode(), "x.jsonl", "prd") is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({"id": "A"}, "there is no 'title'"),
+        ({"title": "a"}, "there is no 'id'"),
+        ({"id": "A", "title": " "}, "its title is empty"),
+        ({"id": "A", "title": "a", "priority": "high"}, "'high' is no priority"),
+        ({"id": "A", "title": "a", "acceptanceCriteria": "b"}, "'b' is no list"),
+        ("A", "it is no object"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_entry(entry: object, why: str) -> None:
+    with pytest.raises(UnusableData) as caught:
+        tasks({"userStories": [{"id": "X", "title": "x"}, entry]})
+    assert str(caught.value) == f"x.json, entry 2: {why}"
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["userStories", "stories", "tasks", "id", "title", "number", "labels"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(ANYTHING)
+def test_any_json_is_read_or_refused(value: object) -> None:
+    with suppress(RalphError):
+        found = read_foreign(json.dumps(value).encode(), "x.json", "prd")
+        assert found is None or all(one.task.title for one in found)
