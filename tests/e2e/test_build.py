@@ -233,6 +233,18 @@ def test_windows_line_ends_tabs_and_odd_letters_stay(project: Project) -> None:
     assert (project.path / PRD).read_bytes() == expected.encode()
 
 
+def test_what_a_session_leaves_uncommitted_is_said_and_committed(project: Project) -> None:
+    stories(project, agent=f"{AGENT}; echo ok")
+    events = build(project, "1", code=4)
+    said = "US-001: the session left uncommitted changes: work.txt"
+    assert said in warnings(events)
+    assert said in (project.path / ".ralph/activity.log").read_text()
+    assert project.git("status", "--porcelain") == ""
+    committing = f"{AGENT}; git add -A; git commit -qm mine; echo ok"
+    project.agent(committing)
+    assert "uncommitted changes" not in warnings(build(project))
+
+
 def test_no_commit_leaves_the_work_in_the_tree(project: Project) -> None:
     stories(project)
     before = project.commits()

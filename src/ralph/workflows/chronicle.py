@@ -59,8 +59,19 @@ class Logs:
         self._event(f"ITERATION {iteration} start (mode={self.mode} story={_name(task)})")
 
     def accepted(self, account: Account) -> str:
-        """The progress entry, which joins the commit."""
-        return _safely(lambda: self._progress(account))
+        """The progress entry, which joins the commit; and a word about what was left to be
+        committed."""
+        return _safely(lambda: self._progress(account)) or self._uncommitted(account)
+
+    def _uncommitted(self, account: Account) -> str:
+        left = [one for one in account.uncommitted if not one.endswith(self.pipeline.tracked)]
+        if self.pipeline.no_commit or self.mode != "build" or not left:
+            return ""
+        names = ", ".join(one_line(path, 60) for path in left[:5])
+        more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+        said = f"{_name(account.task)}: the session left uncommitted changes: {names}{more}"
+        _safely(lambda: self._event(f"WARNING {said}"))
+        return f"{said}; Ralph commits them"
 
     def _progress(self, account: Account) -> None:
         session, p = account.session, self.pipeline
