@@ -25,11 +25,19 @@ def door_flags(args: Namespace) -> dict[str, object]:
     if args.allow:
         flags["sandbox.allow"] = tuple(args.allow)
     if args.allow_write:
-        flags["sandbox.write"] = tuple(map(_whole, args.allow_write))
+        flags["sandbox.write"] = tuple(_whole("--allow-write", path) for path in args.allow_write)
     if args.allow_read:
-        flags["sandbox.read"] = tuple(map(_whole, args.allow_read))
+        flags["sandbox.read"] = tuple(_whole("--allow-read", path) for path in args.allow_read)
     return flags
 
 
-def _whole(path: str) -> str:
-    return os.path.abspath(os.path.expanduser(path))
+def _whole(flag: str, path: str) -> str:
+    """What is not there cannot be opened; the checkout is open anyway."""
+    from ralph.adapters.workspace.layout import top_of
+    from ralph.core.errors import UsageError
+    from ralph.core.fence import is_inside
+
+    whole, here = os.path.abspath(os.path.expanduser(path)), os.getcwd()
+    if not os.path.lexists(whole) and not is_inside(whole, top_of(here) or here):
+        raise UsageError(f"{flag} {path}: there is no such file or folder", hint="make it first")
+    return whole

@@ -48,6 +48,7 @@ def _print(seen: "Described", screen: "Screen") -> None:
     for line in filter(None, (seen.note, *(f"does not stop: {gap}" for gap in seen.gaps))):
         print(f"         {one_line(line)}")
     print(f"{screen.bold('network')}  {seen.network}", *seen.domains)
+    print(f"{screen.bold('files')}    what is not named here can be read, and not written")
     for access, heading in HEADINGS.items():
         print(f"\n{screen.bold(heading)}")
         for place in seen.places:

@@ -130,12 +130,17 @@ def _imply(merged: Values) -> None:
 
 def _unused(merged: Values) -> list[str]:
     """A model beside a strategy that has no use for it is a misunderstanding, if one and the same
-    place says both."""
+    place says both; so are domains without the proxy that would heed them."""
+    found = []
     model, source = merged.get("models.model", ("", DEFAULT))
     strategy, other = merged.get("models.strategy", ("", DEFAULT))
-    if not model or strategy in ("", "fixed") or source.kind != other.kind:
-        return []
-    return [f"{source}: models.model is not used, since the strategy is {strategy}"]
+    if model and strategy not in ("", "fixed") and source.kind == other.kind:
+        found.append(f"{source}: models.model is not used, since the strategy is {strategy}")
+    domains, source = merged.get("sandbox.domains", ((), DEFAULT))
+    network, _ = merged.get("sandbox.network", ("on", DEFAULT))
+    if domains and network != "proxy":
+        found.append(f"{source}: sandbox.domains is not used, since the network is {network}")
+    return found
 
 
 def _convert(merged: Values, parts: Mapping[str, Source]) -> Config:

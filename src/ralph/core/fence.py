@@ -162,6 +162,8 @@ DOCUMENTS: Final = (
 FOLDERS: Final = ("features", "specs", "skills")
 """Folders below `.ralph` that agents write in."""
 
+ALLOWED: Final = "you allow it"
+
 CACHES: Final = {
     "XDG_CACHE_HOME": "",
     "PIP_CACHE_DIR": "pip",
@@ -170,6 +172,11 @@ CACHES: Final = {
     "YARN_CACHE_FOLDER": "yarn",
     "GOCACHE": "go-build",
     "GOMODCACHE": "go-mod",
+    "GRADLE_USER_HOME": "gradle",
+    "NUGET_PACKAGES": "nuget",
+    "DENO_DIR": "deno",
+    "BUN_INSTALL_CACHE_DIR": "bun",
+    "XDG_STATE_HOME": "state",
 }
 """Variables by which tools find their cache: where ours has room for them."""
 
@@ -193,8 +200,8 @@ def build(site: Site, wishes: Wishes) -> Fence:
             planned=True,
         ),
         *_opened(site, open_),
-        *(_read(_full(path, site), "you allow it") for path in wishes.read),
-        *(_write(_full(path, site), "you allow it") for path in wishes.write),
+        *(_read(_full(path, site), ALLOWED) for path in wishes.read),
+        *(_write(_full(path, site), ALLOWED) for path in wishes.write),
     )
     sockets = [_full(one, site) for rule in open_.values() for one in rule.sockets]
     return Fence(

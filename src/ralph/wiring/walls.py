@@ -14,7 +14,7 @@ from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.sandbox.bubblewrap import Bubblewrap
 from ralph.adapters.sandbox.choosing import choose
-from ralph.adapters.sandbox.describing import Described, describe
+from ralph.adapters.sandbox.describing import Described, describe, private
 from ralph.adapters.sandbox.needed import needed, ours
 from ralph.adapters.sandbox.searching import Outside, out_of_reach
 from ralph.adapters.sandbox.traps import steering
@@ -22,10 +22,22 @@ from ralph.adapters.sandbox.wall import CheckoutWall, Inside, NoWall
 from ralph.adapters.workspace.layout import layout, top_of
 from ralph.adapters.workspace.named import Named, named_by_git
 from ralph.config.load import Loaded
+from ralph.core.domains import check_domains
 from ralph.core.doors import Rule, all_rules, check_rules
 from ralph.core.environment import inherited
 from ralph.core.errors import BadConfig, Missing, RalphError, Unavailable
-from ralph.core.fence import Absent, Access, Fence, Network, Place, Site, Wishes, build, is_inside
+from ralph.core.fence import (
+    ALLOWED,
+    Absent,
+    Access,
+    Fence,
+    Network,
+    Place,
+    Site,
+    Wishes,
+    build,
+    is_inside,
+)
 from ralph.ports.agent import Agent, Traits
 from ralph.ports.executor import Captures
 from ralph.ports.sandbox import Sandbox, Wall
@@ -40,13 +52,10 @@ def wishes(loaded: Loaded) -> Wishes:
         for name, rule in settings.rules.items()
     }
     rules = all_rules(own)
-    try:
+    with _blaming(loaded, "sandbox.allow"):
         check_rules(settings.allow, rules)
-    except RalphError as error:
-        source = loaded.source("sandbox.allow")
-        if source.kind == "flag":
-            raise
-        raise BadConfig(f"{source}: {error}", hint=error.hint) from error
+    with _blaming(loaded, "sandbox.domains"):
+        check_domains(settings.domains)
     return Wishes(
         allow=settings.allow,
         write=settings.write,
@@ -55,6 +64,18 @@ def wishes(loaded: Loaded) -> Wishes:
         domains=settings.domains,
         rules=rules,
     )
+
+
+@contextmanager
+def _blaming(loaded: Loaded, key: str) -> Iterator[None]:
+    """What is wrong is wrong there."""
+    try:
+        yield
+    except RalphError as error:
+        source = loaded.source(key)
+        if source.kind == "flag":
+            raise
+        raise BadConfig(f"{source}: {error}", hint=error.hint) from error
 
 
 def session_environment(
@@ -175,8 +196,19 @@ def described(ground: Ground) -> Described:
     if settings.mode == "off":
         source = ground.loaded.source("sandbox.mode")
         note = f"[sandbox] mode is off ({source}): runs use none of this"
+    home = Place(
+        path=os.path.join(ground.state, "agents", "…"),
+        access=Access.WRITE,
+        why="a folder for its agent, one for each session",
+        planned=True,
+    )
     return describe(
-        ground.fence(ground.loaded.root), ground.environ, sandbox=name, note=note, gaps=gaps
+        ground.fence(ground.loaded.root).with_places(home, *private(name)),
+        ground.environ,
+        sandbox=name,
+        note=note,
+        gaps=gaps,
+        secrets=session_environment(ground.loaded, ground.environ)[1],
     )
 
 
@@ -194,12 +226,23 @@ def wall_of(ground: Ground, sandbox: Sandbox, weaker: str) -> Iterator[CheckoutW
         if weaker:
             wall.warnings.insert(0, weaker)
         wall.warnings += [f"{wall.name} does not stop this: {gap}" for gap in wall.gaps]
+        wall.warnings += _in_vain(wall.fence)
         wall.warnings += [
             f"Ralph runs from {path}, in the checkout, so sessions cannot change that;"
             " install Ralph elsewhere if they should"
             for path in ours(wall.fence.top)
         ]
         yield wall
+
+
+def _in_vain(fence: Fence) -> Iterator[str]:
+    """What a person wished for, and does not get."""
+    if fence.network is Network.PROXY and not fence.domains:
+        yield 'no domain is listed, so nothing is reached: [sandbox] domains = ["api.example.com"]'
+    for place in fence.places:
+        is_wish = place.why == ALLOWED and not is_inside(place.path, fence.top)
+        if is_wish and not os.path.lexists(place.path):
+            yield f"{place.path} is not there, so it cannot be opened to sessions; make it first"
 
 
 def _check_owner(top: str) -> None:

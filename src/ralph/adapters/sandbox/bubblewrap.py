@@ -90,6 +90,12 @@ class Bubblewrap:
     def probe(self, executor: Captures) -> Trouble | None:
         """Build the bare wall around `true`."""
         if not self.is_installed:
+            if found := which(PROGRAM):
+                # Whoever opens the whole system to sessions opens the wall, too.
+                return Trouble(
+                    reason=f"{found} is where they can write",
+                    way_out="open less to them, or install bubblewrap elsewhere",
+                )
             return Trouble(reason="bubblewrap is not installed", way_out=how_to_install())
         said = self._try(executor)
         if "nknown option" in said:

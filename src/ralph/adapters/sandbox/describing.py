@@ -1,11 +1,13 @@
 """A fence in words: what `ralph sandbox show` prints."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 import msgspec
 
+from ralph.adapters.sandbox.belongings import usual_temp
+from ralph.adapters.sandbox.bubblewrap import EMPTY, PRIVATE, Bubblewrap
 from ralph.adapters.sandbox.terrain import hits, is_its_own, survey
 from ralph.core.fence import Absent, Access, Fence, Place, ordered
 
@@ -50,10 +52,27 @@ class Described(msgspec.Struct, frozen=True, kw_only=True):
     """Variables that are others inside."""
 
 
+def private(sandbox: str) -> Iterator[Place]:
+    """What every session has of its own, and whose place it takes."""
+    why = "the session's own, gone afterwards"
+    if sandbox != Bubblewrap.name:
+        path = os.path.join(usual_temp(), "…")
+        yield Place(path=path, access=Access.WRITE, why=why, planned=True)
+        return
+    yield from (Place(path=path, access=Access.WRITE, why=why) for path in PRIVATE)
+    yield Place(path=EMPTY[0], access=Access.HIDE, why="sockets of the system and of desktops")
+
+
 def describe(
-    fence: Fence, environ: Mapping[str, str], *, sandbox: str, note: str, gaps: tuple[str, ...]
+    fence: Fence,
+    environ: Mapping[str, str],
+    *,
+    sandbox: str,
+    note: str,
+    gaps: tuple[str, ...],
+    secrets: tuple[str, ...],
 ) -> Described:
-    """What holds now, on this machine."""
+    """What holds now, on this machine. `secrets` are variables that sessions do not get anyway."""
     path = environ.get("PATH", os.defpath)
     return Described(
         sandbox=sandbox,
@@ -68,7 +87,7 @@ def describe(
             sorted(
                 name
                 for name in environ
-                if any(fnmatchcase(name, pattern) for pattern in fence.dropped)
+                if name in secrets or any(fnmatchcase(name, one) for one in fence.dropped)
             )
         ),
         variables=dict(fence.env),
@@ -77,7 +96,12 @@ def describe(
 
 def _matters(place: Place) -> bool:
     """What is hidden and not there concerns nobody."""
-    return place.planned or place.absent is not Absent.SKIP or os.path.lexists(place.path)
+    return (
+        place.path.endswith("…")
+        or place.planned
+        or place.absent is not Absent.SKIP
+        or os.path.lexists(place.path)
+    )
 
 
 def _shown(place: Place) -> Shown:
@@ -85,7 +109,7 @@ def _shown(place: Place) -> Shown:
         path=place.path,
         access=place.access,
         why=place.why,
-        exists=os.path.lexists(place.path),
+        exists=place.planned or os.path.lexists(place.path),
     )
 
 
