@@ -11,9 +11,9 @@ import pytest
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
-from ralph.adapters.workspace.git import find_top, git_error
+from ralph.adapters.workspace.git import Git, find_top, git_error
 from ralph.adapters.workspace.in_place import InPlace
-from ralph.adapters.workspace.index import MARK
+from ralph.adapters.workspace.index import MARK, remove_abandoned_lock, scratch
 from ralph.core.errors import Busy, CannotWrite, Missing, RalphError, Unavailable, UnusableData
 from ralph.core.snapshot import Snapshot
 from ralph.ports.executor import Captured
@@ -364,3 +364,19 @@ def test_a_checkout_that_cannot_be_written_is_an_error(hands: Hands, workspace: 
             workspace.save(REF, "Kept aside\n")
     finally:
         (hands.top / ".git").chmod(0o755)
+
+
+@pytest.mark.parametrize("name", ["index", "index.lock"])
+@pytest.mark.parametrize("plant", [os.mkfifo, lambda path: os.symlink("/etc/passwd", path)])
+def test_what_an_agent_put_in_the_place_of_an_index_is_neither_followed_nor_waited_for(
+    hands: Hands, name: str, plant: Callable[[Path], None]
+) -> None:
+    path = hands.top / ".git" / name
+    path.unlink(missing_ok=True)
+    plant(path)
+    git = Git(Processes(SystemClock()), str(hands.top))
+    remove_abandoned_lock(git)
+    assert os.path.lexists(path)
+    if name == "index":
+        with pytest.raises(CannotWrite), scratch(git):
+            pass

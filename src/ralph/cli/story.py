@@ -90,7 +90,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
             return "waiting for a run"
         how = f"{run.outcome.value}" if run.outcome else "not ended"
         reason = f": {one_line(run.reason, 160)}" if run.reason else ""
-        return f"run {run.id}  {one_line(run.target, 60)}  {local(run.started_at)}  {how}{reason}"
+        target, wall = one_line(run.target, 60), f"sandbox {one_line(run.sandbox, 40)}"
+        return f"run {run.id}  {target}  {local(run.started_at)}  {wall}  {how}{reason}"
 
 
 def find_story(

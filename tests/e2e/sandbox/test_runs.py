@@ -196,6 +196,7 @@ def test_every_screen_shows_that_there_is_no_wall(walled: Project) -> None:
     assert "sandbox bubblewrap" in walled.ralph("run", "--dry-run")
     assert "sandbox off" in walled.ralph("run", "--dry-run", "--no-sandbox")
     assert "sandbox off" in walled.ralph("run", "--no-sandbox")
+    assert "sandbox off" in walled.ralph("logs")
 
 
 @pytest.mark.parametrize("said", ["No permissions to create new namespace", "setting up uid map"])

@@ -5,8 +5,10 @@ place while we hold `index.lock`, as git itself does it, so that whatever is kil
 the index is the old one or the new one.
 """
 
+import errno
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +21,8 @@ from ralph.core.errors import CannotWrite
 MARK: Final = b"held by ralph\n"
 STALE_S: Final = 3600.0
 ABSENT: Final = "000000"
+UNLED: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+"""Neither led elsewhere by a link, nor waiting for whoever writes into a pipe."""
 
 
 class Scratch:
@@ -87,11 +91,15 @@ def scratch(git: Git, *, copy: bool = True) -> Iterator[Scratch]:
 
 def _copy(source: str, target: str) -> None:
     try:
-        with open(source, "rb") as existing:
-            age = os.fstat(existing.fileno()).st_mtime_ns
-            content = existing.read()
+        # An agent may have put a link to a file of yours in its place, or a pipe.
+        handle = os.open(source, UNLED | os.O_CLOEXEC)
     except FileNotFoundError:
         return  # nothing was ever staged here
+    with os.fdopen(handle, "rb") as existing:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, f"{source} is no file")
+        age, content = found.st_mtime_ns, existing.read()
     with open(target, "wb") as copy:
         copy.write(content)
     # git believes a file's size and time only if the index is younger than the file: a copy that
@@ -169,7 +177,7 @@ def _create(path: str) -> int | None:
 def _abandoned(path: str) -> bool:
     """Remove a lock of ours whose holder is dead."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(path, UNLED | os.O_CLOEXEC)
     except OSError:
         return False
     try:

@@ -93,6 +93,13 @@ def _copy(source: str, found: str, target: str) -> None:
     """Files that git does not have, at the same place in the clone. Copies, not links: what is done
     to one must not reach the original."""
     whole = os.path.join(source, found)
+    folder, top = os.path.realpath(os.path.dirname(whole)), os.path.realpath(source)
+    if os.path.commonpath([folder, top]) != top:
+        # By `..`, or by a link that a session has put on the way.
+        raise RalphError(
+            f"{whole} cannot be copied into a private checkout: it is in {folder}",
+            hint="mend [workspace] include",
+        )
     if os.path.isdir(whole) and not os.path.islink(whole):
         below = [os.path.join(at, one) for at, _, names in os.walk(whole) for one in names]
     else:
