@@ -6,7 +6,6 @@ import pytest
 
 from ralph.adapters.sandbox.calls import ALLOW, MACHINES, Numbers, program
 
-LOAD, MASK, IS, IS_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 INTERNET, UNIX, HOST = 2, 1, 40
 STREAM, DATAGRAM, RAW, CLOEXEC = 1, 2, 3, 0x80000
 
@@ -25,6 +24,8 @@ def verdict(filter_: bytes, architecture: int, number: int, *arguments: int) -> 
                 value &= k
             case 0x15:
                 at += if_true if value == k else if_false
+            case 0x45:
+                at += if_true if value & k else if_false
             case 0x35:
                 at += if_true if value >= k else if_false
             case 0x06:
@@ -37,7 +38,7 @@ WAYS = [(machine, way) for machine, ways in MACHINES.items() for way in ways]
 @pytest.mark.parametrize(("machine", "way"), WAYS)
 def test_keys_rings_and_the_host_are_refused_and_nothing_else(machine: str, way: Numbers) -> None:
     filter_ = program(machine)
-    refused = {way.add_key, way.request_key, way.keyctl, 425, 426, 427, *way.others}
+    refused = {way.add_key, way.request_key, way.keyctl, 425, 426, 427, 437, *way.others}
     for number in range(460):
         allowed = verdict(filter_, way.architecture, number) == ALLOW
         assert allowed == (number not in refused), number
@@ -64,6 +65,25 @@ def test_without_a_network_only_what_landlock_sees_is_left(machine: str, way: Nu
         assert not allowed(family, STREAM, 262)
     assert allowed(UNIX, DATAGRAM, 0)
     assert not allowed(HOST, STREAM, 0)
+
+
+@pytest.mark.parametrize(("machine", "way"), WAYS)
+def test_no_file_is_made_that_runs_with_its_owners_powers(machine: str, way: Numbers) -> None:
+    filter_ = program(machine)
+
+    def allowed(number: int, at: int, *values: int) -> bool:
+        return verdict(filter_, way.architecture, number, *(0,) * at, *values) == ALLOW
+
+    for number, at in (*way.modes, (452, 2)):
+        assert allowed(number, at, 0o755)
+        assert allowed(number, at, 0o2775), "folders that are shared need this"
+        assert not allowed(number, at, 0o4755)
+        assert not allowed(number, at, 0o104700)
+    for number, at in way.opens:
+        assert allowed(number, at, 0o101, 0o644)
+        assert allowed(number, at, 0o2, 0o7777), "nothing is made, so it says nothing"
+        assert not allowed(number, at, 0o101, 0o4755)
+        assert not allowed(number, at, 0o20200002, 0o4755)
 
 
 def test_a_second_set_of_numbers_does_not_lead_around_it() -> None:

@@ -1,5 +1,6 @@
 """Messages become arguments of programs, and nothing else."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,12 @@ def have(programs: Path, name: str) -> str:
 
 
 def test_without_such_a_program_there_is_no_channel(executor: FakeExecutor, programs: Path) -> None:
-    assert Program.first(executor, DESKTOP, "Ralph") is None
+    assert Program.first(executor, DESKTOP, "Ralph", os.environ["PATH"]) is None
 
 
 def test_a_desktop_that_reads_markup_gets_none(executor: FakeExecutor, programs: Path) -> None:
     path = have(programs, "notify-send")
-    channel = Program.first(executor, DESKTOP, "Ralph in app")
+    channel = Program.first(executor, DESKTOP, "Ralph in app", os.environ["PATH"])
     assert channel is not None
     channel.tell(NEWS)
     text = 'failed: &lt;b&gt;"$(rm -rf /)"&lt;/b&gt;'
@@ -46,7 +47,7 @@ def test_on_a_mac_the_text_is_an_argument_of_the_script(
     executor: FakeExecutor, programs: Path
 ) -> None:
     have(programs, "osascript")
-    channel = Program.first(executor, DESKTOP, "Ralph in app")
+    channel = Program.first(executor, DESKTOP, "Ralph in app", os.environ["PATH"])
     assert channel is not None
     channel.tell(NEWS)
     (argv,) = executor.sent
@@ -56,14 +57,15 @@ def test_on_a_mac_the_text_is_an_argument_of_the_script(
 
 def test_it_speaks_with_what_is_there(executor: FakeExecutor, programs: Path) -> None:
     path = have(programs, "spd-say")
-    channel = Program.first(executor, SPEECH, "Ralph in app")
+    channel = Program.first(executor, SPEECH, "Ralph in app", os.environ["PATH"])
     assert channel is not None
     channel.tell(NEWS)
     assert executor.sent == [(path, "--", f"Ralph in app. {NEWS.text}")]
 
 
 def test_a_persons_command_gets_the_message_as_its_last_argument(executor: FakeExecutor) -> None:
-    CommandLine(executor, "tell me --loud", "Ralph in app", "/app").tell(NEWS)
+    CommandLine(executor, "tell me --loud", "Ralph in app", "/app", "/usr/bin").tell(NEWS)
+    line = 'PATH="$2"; export PATH; tell me --loud "$1"'
     assert executor.sent == [
-        ("/bin/sh", "-c", 'tell me --loud "$1"', "ralph", f"Ralph in app: {NEWS.text}")
+        ("/bin/sh", "-c", line, "ralph", f"Ralph in app: {NEWS.text}", "/usr/bin")
     ]

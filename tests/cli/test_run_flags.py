@@ -52,8 +52,8 @@ FLAGS = [
     (["--no-commit"], "git.commit", "none"),
     (["--no-sandbox"], "sandbox.mode", "off"),
     (["--allow", "aws", "--allow", "docker"], "sandbox.allow", ("ssh", "aws", "docker")),
-    (["--allow-write", "/srv/a"], "sandbox.write", ("/srv/a",)),
-    (["--allow-read", "/srv/b"], "sandbox.read", ("/srv/b",)),
+    (["--allow-write", "/usr/lib"], "sandbox.write", ("/usr/lib",)),
+    (["--allow-read", "/usr"], "sandbox.read", ("/usr",)),
 ]
 
 

@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from ralph.cli.doors import add_no_sandbox
 from ralph.cli.parser import add_json, add_yes
 from ralph.cli.task.naming import add_task
 
@@ -26,6 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "-r", "--reason", metavar="TEXT", default="", help="why; its next session is told"
     )
+    add_no_sandbox(parser)
     add_yes(parser)
     add_json(parser, "print what was done as JSON")
 
@@ -36,7 +38,7 @@ def run(args: Namespace) -> int:
     from ralph.wiring.past import the_past
     from ralph.workflows.undo import foresee, undo
 
-    project = the_project()
+    project = the_project({"sandbox.mode": "off" if args.no_sandbox else None})
     with the_store(project) as store, the_past(project) as past:
         plan = foresee(store, past, args.task)
         if not args.yes:

@@ -299,6 +299,8 @@ def _state(site: Site) -> Iterable[Place]:
     if not is_inside(site.database, state):
         for end in ("", "-wal", "-shm"):
             yield _read(site.database + end, judges, changes=True)
+        # Where there is one, SQLite believes it.
+        yield _read(f"{site.database}-journal", judges, absent=Absent.CLEAR)
 
 
 def _read(

@@ -15,13 +15,20 @@ if TYPE_CHECKING:
 
 
 def with_news(
-    loaded: "Loaded", screen: "Sink", run: "RunId", executor: "Executor", stdout: TextIO
+    loaded: "Loaded",
+    screen: "Sink",
+    run: "RunId",
+    executor: "Executor",
+    stdout: TextIO,
+    *,
+    path: str,
 ) -> "tuple[Sink, tuple[str, ...]]":
-    """The screen, and whoever else is to be told; and why some will not be."""
+    """The screen, and whoever else is to be told; and why some will not be. Programs are looked for
+    on `path`."""
     from ralph.core.news import Kind
     from ralph.ui.herald import Bell, Herald
 
-    channels, missing = channels_of(loaded, executor)
+    channels, missing = channels_of(loaded, executor, path)
     if loaded.config.notify.bell:
         # Beside output that is read by a program the bell is a person's all the same.
         terminal = next((one for one in (stdout, sys.stderr) if one.isatty()), None)
@@ -30,7 +37,9 @@ def with_news(
     return Herald(screen, run, wanted, channels), missing
 
 
-def channels_of(loaded: "Loaded", executor: "Executor") -> "tuple[list[Channel], tuple[str, ...]]":
+def channels_of(
+    loaded: "Loaded", executor: "Executor", path: str
+) -> "tuple[list[Channel], tuple[str, ...]]":
     """Every way to call a person that is set and can be used; and what cannot."""
     from ralph.adapters.notify.programs import DESKTOP, SPEECH, CommandLine, Program
     from ralph.adapters.notify.services import INSTALL, Services
@@ -42,12 +51,12 @@ def channels_of(loaded: "Loaded", executor: "Executor") -> "tuple[list[Channel],
     for key, programs in (("desktop", DESKTOP), ("sound", SPEECH)):
         if not getattr(notify, key):
             continue
-        if program := Program.first(executor, programs, title):
+        if program := Program.first(executor, programs, title, path):
             channels.append(program)
         else:
             missing.append(f"notify.{key} is set, but there is no {' or '.join(programs)}")
     if notify.command.strip():
-        channels.append(CommandLine(executor, notify.command, title, loaded.root))
+        channels.append(CommandLine(executor, notify.command, title, loaded.root, path))
     if notify.urls and Services.are_installed():
         channels.append(Services(executor, notify.urls, title))
     elif notify.urls:

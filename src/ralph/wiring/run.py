@@ -16,6 +16,7 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.executor.signals import Signals
 from ralph.adapters.library.folder import FolderLibrary
 from ralph.adapters.library.lessons import FileLessons
+from ralph.adapters.sandbox.searching import Outside
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.lock import CheckoutLock
 from ralph.adapters.workspace.throw_away import ThrowAway
@@ -24,7 +25,7 @@ from ralph.engine.kit import Kit
 from ralph.inside.door import SocketDoor
 from ralph.wiring.agents import find_agents, find_verifiers
 from ralph.wiring.callers import a_person, with_news
-from ralph.wiring.programs import outside
+from ralph.wiring.programs import search_path
 from ralph.wiring.project import Project, open_library, open_store
 from ralph.wiring.screen import screen_of
 from ralph.wiring.settings import find_target, new_run, settings_of
@@ -43,7 +44,8 @@ def assemble(
     with ExitStack() as stack:
         executor = Processes(clock)
         stack.callback(executor.close)
-        git_dir = InPlace(outside(ground_of(project), executor), project.root).git_dir
+        path = search_path(ground_of(project))
+        git_dir = InPlace(Outside(executor, path), project.root).git_dir
         agents, absent = find_agents(project)
         verifiers = find_verifiers(project, agents)
         everyone = (*agents, *verifiers)
@@ -61,12 +63,12 @@ def assemble(
         workspace = InPlace(git, project.root)
         workspace.hide(IGNORED)
         sink = screen_of(project, store, settings.target, stdout, clock, json=json, color=color)
-        sink, silent = with_news(project.loaded, sink, settings.run_id, executor, stdout)
+        sink, silent = with_news(project.loaded, sink, settings.run_id, executor, stdout, path=path)
         env = with_ralph(settings.env, project.tools)
         settings = msgspec.structs.replace(settings, env=env, warnings=silent)
         stack.callback(sink.close)
         signals.last_deed = sink.close
-        if stay_awake := awake_command():
+        if stay_awake := awake_command(path):
             executor.keep(stay_awake)
         prepared = project.loaded.config.workspace
         yield Kit(

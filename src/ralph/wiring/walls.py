@@ -20,7 +20,7 @@ from ralph.adapters.sandbox.searching import Outside, out_of_reach
 from ralph.adapters.sandbox.traps import steering
 from ralph.adapters.sandbox.wall import CheckoutWall, Inside, NoWall
 from ralph.adapters.workspace.layout import layout, top_of
-from ralph.adapters.workspace.named import Named, named_by_git
+from ralph.adapters.workspace.named import Named, files_in, named_by_git
 from ralph.config.load import Loaded
 from ralph.core.domains import check_domains
 from ralph.core.doors import Rule, all_rules, check_rules
@@ -28,6 +28,8 @@ from ralph.core.environment import inherited
 from ralph.core.errors import BadConfig, Missing, RalphError, Unavailable
 from ralph.core.fence import (
     ALLOWED,
+    DOCUMENTS,
+    FOLDERS,
     Absent,
     Access,
     Fence,
@@ -117,7 +119,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
             cache=_cache(root, home, self.environ),
             folders=self.state,
             needed=needed(self.environ, home),
-            ours=ours(top),
+            ours=(*ours(top), *self._messenger(top)),
             steering=steering(top),
             doors=self.doors,
             variables=self.environ,
@@ -139,6 +141,11 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         yield Place(path=objects, access=Access.READ, why="this checkout borrows them")
         runs = os.path.join(self.loaded.root, ".ralph", "runs")
         yield Place(path=runs, access=Access.READ, why="what sessions are told")
+
+    def _messenger(self, top: str) -> tuple[str, ...]:
+        """What a person's own command for messages names in the checkout: it runs outside."""
+        command = self.loaded.config.notify.command
+        return tuple(path for path in files_in(command, self.loaded.root) if is_inside(path, top))
 
     @property
     def search(self) -> str:
@@ -299,16 +306,20 @@ def an_enclosure(ground: Ground, traits: Traits | None) -> Iterator[Enclosure]:
         yield Enclosure(wall=wall, executor=executor, env=env, home=homes.folder)
 
 
-def our_git(executor: Captures, wall: CheckoutWall, state: str) -> Captures:
-    """Ralph's own git, behind the same wall; it also writes its locks and private checkouts."""
+def our_git(executor: Captures, wall: CheckoutWall, state: str, *more: str) -> Captures:
+    """Ralph's own git, behind the same wall. It also writes its locks, private checkouts and
+    `more`, and replaces documents, as a session cannot."""
     why = "Ralph's own git works there"
-    ours = (
-        os.path.join(layout(wall.fence.top).git_dir, "ralph"),
-        os.path.join(state, "checkouts"),
-    )
+    private = os.path.join(state, "checkouts")
+    ours = (os.path.join(layout(wall.fence.top).git_dir, "ralph"), private, *more)
     for path in ours:
         os.makedirs(path, exist_ok=True)
-    places = [Place(path=path, access=Access.WRITE, why=why) for path in ours]
+    places = [Place(path=path, access=Access.WRITE, why=why) for path in (*ours, state)]
+    places += [
+        Place(path=os.path.join(state, name), access=Access.READ, why="what judges")
+        for name in os.listdir(state)
+        if name not in (*DOCUMENTS, *FOLDERS, ".tmp", os.path.basename(private))
+    ]
     sandbox = wall.sandbox
     if isinstance(sandbox, Bubblewrap):
         sandbox = sandbox.for_ourselves()

@@ -74,6 +74,53 @@ def test_work_that_failed_is_taken_out_by_git_behind_the_wall(plain: Project) ->
     assert saved == ["README.md", "d/f", "new.txt"]
 
 
+DOCUMENTS = (
+    "echo more >> .ralph/guardrails.md; mkdir -p .ralph/features/y;"
+    " echo s > .ralph/features/y/spec.md; "
+)
+
+
+def _with_documents(plain: Project) -> None:
+    plain.write(".ralph/guardrails.md", "# Guardrails\n")
+    plain.git("add", "-A")
+    plain.git("commit", "-q", "-m", "documents")
+
+
+def test_documents_of_work_that_failed_are_taken_out_as_well(plain: Project) -> None:
+    _with_documents(plain)
+    failed = 'echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
+    plain.agent(f"{DOCUMENTS}{COMMIT}; echo again >> .ralph/guardrails.md; {failed}")
+    task = plain.add("a task")
+    events = plain.events(code=5)
+    assert plain.status(task) == "failed"
+    assert not [one for one in events if one["event"] == "warned"]
+    assert plain.git("status", "--porcelain") == ""
+    assert (plain.path / ".ralph/guardrails.md").read_text() == "# Guardrails\n"
+    assert "again" in plain.git("show", f"refs/ralph/{task}/1:.ralph/guardrails.md")
+
+
+def test_work_is_taken_back_behind_the_wall(plain: Project, outside: Path) -> None:
+    """Git runs filters when it writes files: a person's own, or what somebody made of them."""
+    _with_documents(plain)
+    filter_ = plain.write("filter.sh", "#!/bin/sh\ncat\n")
+    filter_.chmod(0o755)
+    plain.write(".gitattributes", "*.txt filter=tidy\n")
+    for which in ("clean", "smudge"):
+        plain.git("config", f"filter.tidy.{which}", "./filter.sh")
+    plain.agent(f"{DOCUMENTS}{COMMIT}; {DONE}", execution="verify = false")
+    task = plain.add("a task")
+    plain.events()
+    # As if a session had got at it after all.
+    filter_.write_text(f"#!/bin/sh\ntouch {outside}/caught .ralph/progress.db-journal\ncat\n")
+    said = plain.ralph("undo", task, "--yes")
+    assert "taken back by" in said
+    assert (plain.path / ".ralph/guardrails.md").read_text() == "# Guardrails\n"
+    assert not (plain.path / ".ralph/features/y/spec.md").exists()
+    assert not (outside / "caught").exists()
+    assert plain.git("worktree", "list").count("\n") == 0
+    plain.ralph("doctor")
+
+
 @pytest.fixture
 def executor() -> Processes:
     return Processes(SystemClock())

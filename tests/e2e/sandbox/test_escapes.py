@@ -5,6 +5,7 @@ Each is tried without a wall first: an attempt that fails by itself proves nothi
 
 import json
 import os
+import stat
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,14 @@ def _there(path: str) -> Seen:
 
 def _holds(path: str, text: str) -> Seen:
     return lambda w, _: text in Path(path.format(w=w)).read_text()
+
+
+def _runs_as_owner(path: str) -> Seen:
+    def seen(w: World, _: str) -> bool:
+        found = Path(path.format(w=w))
+        return found.exists() and bool(found.stat().st_mode & stat.S_ISUID)
+
+    return seen
 
 
 def _says(text: str) -> Seen:
@@ -97,6 +106,8 @@ BREACHES: dict[str, Seen] = {
     "folder_that_is_a_repository": _there("{w.project}/innocent-folder/HEAD"),
     "folder_with_settings_elsewhere": _there("{w.project}/led-away/HEAD"),
     "repository_that_was_there": _there("{w.project}/vendored/.git"),
+    "program_with_my_powers": _runs_as_owner("{w.project}/powers"),
+    "program_made_with_my_powers": _runs_as_owner("{w.project}/made"),
     "key_ring": _says(SECRET),
     "socket_to_the_host": _says("belongs to no network"),
     "request_ring": _says("made a ring"),

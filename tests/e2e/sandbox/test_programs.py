@@ -8,7 +8,18 @@ import pytest
 from tests.e2e.conftest import DONE, Project
 from tests.e2e.stage import warnings
 
-PLANTED = ("bwrap", "git", "sh", "python3", "claude")
+PLANTED = (
+    "bwrap",
+    "git",
+    "sh",
+    "python3",
+    "claude",
+    "systemd-inhibit",
+    "notify-send",
+    "espeak",
+    "tell",
+)
+NOTIFY = 'desktop = true\nsound = true\ncommand = "tell"\non = ["complete"]'
 CLAUDE = """\
 #!/bin/sh
 if [ "$1" = --version ]; then echo "2.1.0 (Claude Code)"; exit 0; fi
@@ -45,7 +56,7 @@ def test_what_a_session_puts_on_the_path_is_not_started_outside(
         f" printf '#!/bin/sh\\ntouch {outside}/caught-'$name'\\n' > tools/$name;"
         " chmod +x tools/$name; done; "
     )
-    plain.agent(plant + DONE)
+    plain.agent(plant + DONE, notify=NOTIFY)
     for title in ("first", "second"):
         plain.add(title)
     assert plain.events(PATH=_path(tools))[-1]["outcome"] == "complete"
@@ -60,6 +71,18 @@ def test_what_a_session_puts_on_the_path_is_not_started_outside(
     ):
         plain.try_ralph(*words, PATH=_path(tools))
     assert not list(outside.glob("caught-*"))
+
+
+def test_what_a_persons_own_command_names_in_the_checkout_stays_as_it_is(
+    plain: Project, outside: Path
+) -> None:
+    plain.write("scripts/tell.sh", "# mine\n")
+    script = f"echo touch {outside}/caught >> scripts/tell.sh; mv scripts away; {DONE}"
+    plain.agent(script, notify='command = "sh scripts/tell.sh --loud"\non = ["complete"]')
+    plain.add("a task")
+    assert plain.events()[-1]["outcome"] == "complete"
+    assert (plain.path / "scripts/tell.sh").read_text() == "# mine\n"
+    assert not (outside / "caught").exists()
 
 
 def test_a_relative_path_leads_nowhere(plain: Project, tools: Path, outside: Path) -> None:

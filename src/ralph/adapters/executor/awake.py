@@ -11,15 +11,15 @@ PROGRAMS: Final[dict[str, Callable[[], tuple[str, ...]]]] = {
     # Holds as long as `cat` runs, which is as long as we hold the other end of its pipe.
     "systemd-inhibit": lambda: (
         *("--what=idle:sleep", "--who=Ralph", "--why=A run is at work", "--mode=block"),
-        "cat",
+        "/bin/cat",
     ),
 }
 
 
-def awake_command() -> tuple[str, ...] | None:
-    """What to start; None where the system has no such thing."""
+def awake_command(path: str) -> tuple[str, ...] | None:
+    """What to start, looked for on this PATH; None where the system has no such thing."""
     for name, arguments in PROGRAMS.items():
-        path = shutil.which(name)
-        if path is not None:
-            return (path, *arguments())
+        found = shutil.which(name, path=path)
+        if found is not None:
+            return (found, *arguments())
     return None

@@ -44,13 +44,13 @@ class Program:
 
     @classmethod
     def first(
-        cls, executor: Executor, programs: Mapping[str, Compose], title: str
+        cls, executor: Executor, programs: Mapping[str, Compose], title: str, path: str
     ) -> "Program | None":
-        """None where there is none of them."""
+        """Looked for on this PATH; None where there is none of them."""
         for name, compose in programs.items():
-            path = shutil.which(name)
-            if path is not None:
-                return cls(executor, path, compose, title)
+            found = shutil.which(name, path=path)
+            if found is not None:
+                return cls(executor, found, compose, title)
         return None
 
     def tell(self, news: News) -> None:
@@ -61,14 +61,19 @@ class Program:
 class CommandLine:
     """A person's own command: the message is its last argument."""
 
-    def __init__(self, executor: Executor, command: str, title: str, directory: str) -> None:
+    def __init__(
+        self, executor: Executor, command: str, title: str, directory: str, path: str
+    ) -> None:
         self._executor = executor
         self._command = command
         self._directory = directory
         self._title = title
+        self._search = path
+        """The PATH on which the shell looks: sessions cannot have put anything there."""
 
     def tell(self, news: News) -> None:
         """By way of a shell, since it is a command line."""
         message = f"{self._title}: {news.text}"
-        argv = ("/bin/sh", "-c", f'{self._command} "$1"', "ralph", message)
+        line = f'PATH="$2"; export PATH; {self._command} "$1"'
+        argv = ("/bin/sh", "-c", line, "ralph", message, self._search)
         self._executor.send(argv, cwd=self._directory)

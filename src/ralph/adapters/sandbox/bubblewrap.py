@@ -157,6 +157,9 @@ def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
     yield from (part for path, how in base for part in (*how, path))
     shown = {path: Access.HIDE for path, _ in base}
     for lot in ground.lots:
+        if lot.access is Access.WRITE and around(lot.path, shown) is Access.WRITE:
+            # A mount of its own could not be removed, and git replaces files by new ones.
+            continue
         yield from _holders(lot, shown)
         yield from _mount(lot, shown)
         shown[lot.path] = lot.access

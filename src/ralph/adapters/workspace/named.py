@@ -56,9 +56,13 @@ def _named(origin: str, key: str, value: str, top: str) -> Iterator[Named]:
         path = _whole(value, os.path.dirname(file))
         yield Named(path, is_folder=False, counts_when_made=True)
     elif key not in READ_ONLY:
-        for path in (_whole(word, top) for word in _words(value)):
-            if os.path.isfile(path):
-                yield Named(path, is_folder=False, counts_when_made=False)
+        for path in files_in(value, top):
+            yield Named(path, is_folder=False, counts_when_made=False)
+
+
+def files_in(command: str, folder: str) -> Iterator[str]:
+    """The files that a command line names, as seen from a folder."""
+    yield from filter(os.path.isfile, (_whole(word, folder) for word in _words(command)))
 
 
 def _words(value: str) -> list[str]:

@@ -221,3 +221,20 @@ def repository_that_was_there(w: World) -> None:
     """Harmless until now."""
     with open(f"{w['project']}/vendored/.git/config", "a") as file:
         file.write("[include]\n\tpath = ../evil\n")
+
+
+@attempt
+def program_with_my_powers(w: World) -> None:
+    """For whoever else has an account here."""
+    path = f"{w['project']}/powers"
+    put(path, "#!/bin/sh\n")
+    os.chmod(path, 0o4755)
+
+
+@attempt
+def program_made_with_my_powers(w: World) -> None:
+    before = os.umask(0)
+    try:
+        os.close(os.open(f"{w['project']}/made", os.O_CREAT | os.O_WRONLY, 0o4755))
+    finally:
+        os.umask(before)
