@@ -310,6 +310,27 @@ def test_a_template_of_ones_own_takes_the_place_of_ralphs(project: Project) -> N
     refused(project.try_ralph("build"), 78, "PROMPT_build.md, line 2", "{{STORY}}")
 
 
+def test_config_sh_says_where_things_are(project: Project) -> None:
+    told = project.path.parent / "told.txt"
+    stories(project, agent=f"cat > '{told}'; {WORK}; {SIGIL}")
+    project.write("docs/stories.md", TEXT)
+    project.write("docs/plan.md", "### US-001: One\n- [ ] another step\n")
+    project.write("docs/prompt.md", "Do {{STORY_ID}} by {{PLAN_PATH}}")
+    project.write(
+        ".agents/ralph/config.sh",
+        'PRD_PATH="docs/stories.md"\nexport PLAN_PATH=docs/plan.md\nPROMPT_BUILD="docs/prompt.md"\n'
+        "PROGRESS_PATH='docs/progress.md'\nMAX_ITERATIONS=1 # for now\n",
+    )
+    project.ralph("build", code=4)
+    assert (project.path / "docs/stories.md").read_text() == ticked(TEXT, "US-001", "a", "b")
+    assert "Do US-001 by docs/plan.md" in told.read_text()
+    assert "another step" in told.read_text()
+    assert "- US-001: One\n" in (project.path / "docs/progress.md").read_text()
+    assert prd(project) == TEXT
+    (project.path / "docs/prompt.md").unlink()
+    refused(project.try_ralph("build"), 66, "docs/prompt.md")
+
+
 def test_another_prd_is_another_feature(project: Project) -> None:
     stories(project, agent=f"{WORK}; {SIGIL}")
     project.write("docs/more.md", "### [ ] US-001: More\n- [ ] m\n")

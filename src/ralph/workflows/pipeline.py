@@ -30,6 +30,8 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     agents: str = "AGENTS.md"
     no_commit: bool = False
     gates: tuple[str, ...] = ()
+    templates: dict[str, str] = {}
+    """Where the templates are that `config.sh` puts elsewhere."""
 
     @property
     def report(self) -> str:
@@ -59,10 +61,12 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
 
     def prompt(self, library: Library, name: str, values: Mapping[str, str]) -> str:
         """A prompt: by the person's own template, or the one that Ralph brings."""
-        path = template_path(name)
+        path = self.templates.get(name) or template_path(name)
         own = library.read(path)
         if own.trouble:
             raise Missing(own.trouble, hint="mend it, or remove it")
+        if own.text is None and name in self.templates:
+            raise Missing(f"there is no template {path}", hint="config.sh says that it is there")
         if own.text is None:
             path, text = f"the template {name}", TEMPLATES[name]
         else:
@@ -101,6 +105,11 @@ def pipeline_of(
         agents=variables.get("AGENTS_PATH") or "AGENTS.md",
         no_commit=no_commit,
         gates=gates,
+        templates={
+            name: _inside(root, path)
+            for name in ("plan", "build")
+            if (path := variables.get(f"PROMPT_{name.upper()}"))
+        },
     )
 
 
