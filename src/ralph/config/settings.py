@@ -31,6 +31,8 @@ class Agent(Section, frozen=True, kw_only=True):
     """The command line for sessions with a person."""
     max_turns: Count = 0
     """How many turns a session may take, where its agent can count them; 0 is without limit."""
+    mcp: bool = True
+    """Give sessions Ralph's own tools over MCP, where the extra `mcp` is installed."""
 
 
 class Models(Section, frozen=True, kw_only=True):

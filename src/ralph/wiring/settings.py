@@ -115,7 +115,7 @@ def settings_of(
             warn_at=config.budget.warn_at,
         ),
         max_turns=config.agent.max_turns,
-        tools=_tools(),
+        tools=_tools() if config.agent.mcp else (),
         hooks=(*_ralph(), "hook"),
         policy=policy_rules(project),
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),

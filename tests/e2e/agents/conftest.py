@@ -38,6 +38,8 @@ def real(
 ) -> Iterator[Real]:
     """Make a project for one of the agents: `real("claude")`. At the end nothing of it may run, and
     nothing beyond this machine may have been asked for."""
+    # Its start takes as long as a whole session with a scripted model; the tests of it say so.
+    monkeypatch.setenv("RALPH_AGENT_MCP", "false")
     mark = uuid4().hex
     monkeypatch.setenv(MARK, mark)
     monkeypatch.setenv("PATH", f"{agent_bin}{os.pathsep}{os.environ['PATH']}")

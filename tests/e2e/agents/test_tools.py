@@ -24,6 +24,11 @@ def calls(events: list[dict[str, object]]) -> list[tuple[object, bool]]:
     ]
 
 
+@pytest.fixture(autouse=True)
+def with_tools(real: Real, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RALPH_AGENT_MCP", "true")
+
+
 WORK = Shell(command="echo x > x.txt && git add x.txt && git commit -q -m 'Add x'")
 TOO_EARLY = ("No such tool available", "unsupported call")
 
