@@ -59,7 +59,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def opened(homes: SessionHomes, session: str = "t-1:2") -> Path:
-    (variable,) = (variables := homes.open("agent", HOME, session))
+    (variable,) = (variables := homes.open("agent", HOME, session, {}))
     assert variable == "AGENT_HOME"
     return Path(variables[variable])
 
@@ -276,3 +276,14 @@ VALUES = st.recursive(
 @given(values=st.dictionaries(st.text('abé. "\\\x7f'), VALUES))
 def test_what_is_written_as_toml_reads_back(values: dict[str, object]) -> None:
     assert tomllib.loads(toml_text(values)) == values
+
+
+def test_what_a_session_needs_is_added_to_what_is_there(place: Place) -> None:
+    place.give("settings.json", json.dumps({"models": ["mine"], "hooks": {"Stop": "planted"}}))
+    more = {"settings.json": {"hooks": {"Stop": "Ralph's"}}, "new.json": {"a": 1}}
+    (folder,) = place.homes().open("agent", HOME, "s", more).values()
+    settings = json.loads((Path(folder) / "settings.json").read_text())
+    assert settings == {"models": ["mine"], "hooks": {"Stop": "Ralph's"}}
+    assert json.loads((Path(folder) / "new.json").read_text()) == {"a": 1}
+    theirs = json.loads((place.theirs / "settings.json").read_text())
+    assert theirs["hooks"] == {"Stop": "planted"}, "the person's own file stays as it is"

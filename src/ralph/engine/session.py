@@ -41,7 +41,9 @@ def hold(
     with _stream(f"{base}.jsonl") as stream:
         watch = Watch(kit, agent, claim, stream, brief.terms.model)
         login = _login(kit, agent)
-        lead = kit.homes.open(agent.traits.name, home, name) if home is not None else {}
+        lead = (
+            kit.homes.open(agent.traits.name, home, name, launch.config) if home is not None else {}
+        )
         try:
             exit_ = run_enclosed(
                 kit,

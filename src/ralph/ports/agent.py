@@ -96,6 +96,9 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     stdin: bytes = b""
     env: Mapping[str, str] = {}
+    config: Mapping[str, Mapping[str, object]] = {}
+    """What its configuration has to say beside the person's own: JSON files by name, for a folder
+    of the session's own."""
 
 
 class Excerpt(msgspec.Struct, frozen=True, kw_only=True):

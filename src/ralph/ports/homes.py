@@ -13,8 +13,15 @@ class Homes(Protocol):
         """The person's own credentials and excerpts, by name; only those that exist."""
         ...
 
-    def open(self, agent: str, home: Home, session: str) -> Mapping[str, str]:
-        """Make a folder with nothing but credentials; return the variables that lead to it."""
+    def open(
+        self,
+        agent: str,
+        home: Home,
+        session: str,
+        config: Mapping[str, Mapping[str, object]],
+    ) -> Mapping[str, str]:
+        """Make a folder with nothing but credentials, and what `Launch.config` adds; return the
+        variables that lead to it."""
         ...
 
     def save(self) -> None:

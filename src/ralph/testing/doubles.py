@@ -329,9 +329,11 @@ class NoHomes:
         del home
         return {}
 
-    def open(self, agent: str, home: Home, session: str) -> Mapping[str, str]:
+    def open(
+        self, agent: str, home: Home, session: str, config: Mapping[str, Mapping[str, object]]
+    ) -> Mapping[str, str]:
         """Nowhere."""
-        del agent, home, session
+        del agent, home, session, config
         return {}
 
     def save(self) -> None:

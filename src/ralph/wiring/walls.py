@@ -302,7 +302,7 @@ def an_enclosure(ground: Ground, traits: Traits | None) -> Iterator[Enclosure]:
         keys = traits.keys if traits is not None else ()
         env, _ = session_environment(ground.loaded, ground.environ, keys)
         if traits is not None and traits.home is not None:
-            env |= homes.open(traits.name, traits.home, f"run-{os.getpid()}")
+            env |= homes.open(traits.name, traits.home, f"run-{os.getpid()}", {})
         yield Enclosure(wall=wall, executor=executor, env=env, home=homes.folder)
 
 

@@ -139,7 +139,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
     def _session(self, agent: Agent, ear: Ear, brief: Brief, wall: Wall) -> Exit:
         launch, home = agent.command(brief), agent.traits.home
-        lead = self.homes.open(agent.traits.name, home, "probe") if home is not None else {}
+        lead = self.homes.open(agent.traits.name, home, "probe", {}) if home is not None else {}
         command = Command(
             argv=launch.argv,
             cwd=self.folder,

@@ -1,8 +1,11 @@
 """A real session on its leash: what is denied says why to the model, what is rewritten runs so."""
 
+import pytest
+
 from ralph.testing.model import Asked, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
+from tests.e2e.agents.setups import AGENTS
 
 
 def test_a_denied_command_tells_the_model_why(real: Real) -> None:
@@ -45,3 +48,17 @@ def test_a_session_that_forgets_to_claim_is_reminded(real: Real) -> None:
     project.ralph("run")
     assert project.endings(task) == ["finished"]
     assert (project.status(task), project.task(task)["attempt"]) == ("done", 1)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_agent_is_on_the_leash(real: Real, agent: str) -> None:
+    project = real(agent)
+    task = project.scripted("x", do(Shell(command="git push origin HEAD")), *work("x"))
+    events = project.events()
+    judged = [one for one in events if one["event"] == "tool_judged"]
+    assert [(one["decision"], one["command"]) for one in judged] == [
+        ("denied", "git push origin HEAD")
+    ]
+    told = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
+    assert str(judged[0]["reason"]) in told
+    assert project.status(task) == "done"

@@ -36,7 +36,9 @@ class SessionHomes:
         found = {name: read(os.path.join(theirs, name)) for name in names}
         return {name: data for name, data in found.items() if data is not None}
 
-    def open(self, agent: str, home: Home, session: str) -> Mapping[str, str]:
+    def open(
+        self, agent: str, home: Home, session: str, config: Mapping[str, Mapping[str, object]]
+    ) -> Mapping[str, str]:
         """Make a folder for a session; return the variables that lead the agent to it."""
         theirs = self._theirs(home)
         if sys.platform == "darwin" and not _any(theirs, home.credentials):
@@ -49,6 +51,8 @@ class SessionHomes:
             os.makedirs(os.path.join(folder, home.inside), mode=0o700)
             self._open = home, folder
             self._seed(theirs, os.path.join(folder, home.inside), home)
+            for name, more in config.items():
+                _add(os.path.join(folder, home.inside, name), more)
         except OSError as error:
             raise CannotWrite(f"cannot write {folder}: {error.strerror}") from error
         return {home.variable: folder}
@@ -135,6 +139,12 @@ def _excerpt(data: bytes, excerpt: Excerpt) -> bytes | None:
     if not part:
         return None
     return (toml_text(part) if is_toml else json.dumps(part, indent=2)).encode()
+
+
+def _add(path: str, more: Mapping[str, object]) -> None:
+    """Put something into a JSON file beside what is there."""
+    there = json.loads(read(path) or b"{}")
+    write(path, json.dumps(there | more, indent=2).encode())
 
 
 def _any(folder: str, names: tuple[str, ...]) -> bool:

@@ -1,10 +1,10 @@
 """How to start Claude Code."""
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from ralph.adapters.agents.asking import hooks
 from ralph.adapters.agents.opening import opening
 from ralph.ports.agent import DOOR, Brief, Launch, Terms, with_rules
 
@@ -16,9 +16,6 @@ ALLOWED: Final = (
 
 CHANGING: Final = ("Edit", "Write", "NotebookEdit")
 """What a session that only looks does not need."""
-
-HOOKS: Final = {"PreToolUse": "pre-tool-use", "Stop": "stop"}
-"""What it calls them, and what Ralph does."""
 
 RETRIES: Final = 5
 """About a quarter of a minute, so that a hiccup does not cost a session. Ralph itself waits longer;
@@ -77,11 +74,7 @@ def _tools(terms: Terms) -> Iterator[str]:
 
 def _hooks(terms: Terms) -> Iterator[str]:
     if terms.hooks:
-        asked = {
-            event: [{"hooks": [{"type": "command", "command": shlex.join((*terms.hooks, name))}]}]
-            for event, name in HOOKS.items()
-        }
-        yield from ("--settings", json.dumps({"hooks": asked}))
+        yield from ("--settings", json.dumps({"hooks": hooks(terms, "PreToolUse", "Stop")}))
 
 
 def _limits(terms: Terms) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from ralph.adapters.agents.asking import hooks
 from ralph.adapters.agents.codex import failures, sandbox, stream
 from ralph.adapters.agents.codex.payer import KEY, LOGIN, PROVIDERS, payer
 from ralph.adapters.agents.codex.sandbox import settings
@@ -103,10 +104,13 @@ class Codex:
                 *sandbox.flags(brief, ask=False),
                 *_model(brief),
                 *settings(*QUIET, BOUNDED, VARIABLES, SHELL, *_tools(brief.terms)),
+                # Its own folder has no other hooks than Ralph's.
+                *(("--dangerously-bypass-hook-trust",) if brief.terms.hooks else ()),
                 "-",
             ),
             stdin=opening(brief, MOST_BYTES).encode("utf-8", "replace"),
             env=sandbox.variables(brief),
+            config=_hooks(brief.terms),
         )
 
     def converse(self, brief: Brief) -> Launch:
@@ -138,6 +142,10 @@ class Codex:
     def account(self, env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
         """By the key, the provider, or the login."""
         return payer(env, files)
+
+
+def _hooks(terms: Terms) -> Mapping[str, Mapping[str, object]]:
+    return {"hooks.json": {"hooks": hooks(terms, "PreToolUse")}} if terms.hooks else {}
 
 
 def _tools(terms: Terms) -> Iterator[str]:

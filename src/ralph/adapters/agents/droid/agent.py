@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from ralph.adapters.agents.asking import hooks
 from ralph.adapters.agents.droid import failures, stream
 from ralph.adapters.agents.droid.payer import KEY, LOGINS, MODELS, OLD_MODELS, payer
 from ralph.adapters.agents.opening import opening
@@ -99,6 +100,7 @@ class Droid:
             ),
             stdin=text.encode("utf-8", "replace"),
             env=ENV,
+            config=_hooks(terms),
         )
 
     def converse(self, brief: Brief) -> Launch:
@@ -132,6 +134,10 @@ class Droid:
 def _denied(terms: Terms) -> tuple[str, ...]:
     denied = (*terms.denied_tools, *(CHANGING if terms.read_only else ()))
     return ("--remove-tools", ",".join(denied)) if denied else ()
+
+
+def _hooks(terms: Terms) -> Mapping[str, Mapping[str, object]]:
+    return {MODELS: {"hooks": hooks(terms, "PreToolUse")}} if terms.hooks else {}
 
 
 def _rules(brief: Brief) -> tuple[str, ...]:
