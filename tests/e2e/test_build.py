@@ -382,3 +382,30 @@ def test_a_pause_is_a_moment_for_a_persons_ticks(project: Project) -> None:
     ended(run)
     assert (project.path / "work.txt").read_text() == "US-001\n"
     assert project.status("US-002") == "done"
+
+
+KEY = ("ghp_", "k3Jd82HsPq7LmNc5VbXz9TgYw4RfEa6UoQ2i")
+"""In two parts, so that what is committed does not hold it."""
+
+
+def test_a_secret_in_a_document_stays_uncommitted_and_is_named_once(project: Project) -> None:
+    log = ".ralph/progress.md"
+    stories(project, agent=f"{AGENT}; printf %s {' '.join(KEY)} >> {log}")
+    events = build(project)
+    assert warnings(events).count(f"{log} is not committed: ") == 1
+    assert "".join(KEY) not in project.git("log", "-p", "--all")
+    assert "".join(KEY) in (project.path / log).read_text()
+    assert prd(project) == ALL
+    assert project.git("status", "--porcelain") == f"?? {log}"
+
+
+def test_a_persons_uncommitted_edits_of_a_document_are_not_committed_unsaid(
+    project: Project,
+) -> None:
+    stories(project)
+    assert "not committed" not in warnings(build(project, "1", code=4))
+    guardrails = project.path / ".ralph/guardrails.md"
+    guardrails.write_text(guardrails.read_text() + "\nmine\n")
+    said = warnings(build(project))
+    assert ".ralph/guardrails.md has changes that are not committed: Ralph commits them" in said
+    assert "not committed" not in warnings(build(project))

@@ -46,7 +46,7 @@ def validate_stories(
     project: "Project", pipeline: "Pipeline", args: Namespace, *, events: bool = False
 ) -> int:
     """Run it, and say what was found: in words, as JSON, or by nothing but events."""
-    from ralph.cli.opening import the_store
+    from ralph.cli.opening import the_store, warn
     from ralph.cli.pipeline import color_of
     from ralph.core.errors import Missing
     from ralph.wiring.project import open_library
@@ -80,7 +80,9 @@ def validate_stories(
             feature=feature,
             max_retries=retries,
         )
-        report, ended = validate(kit, pipeline, root, stories, retries)
+        report, ended, told = validate(kit, pipeline, root, stories, retries)
+    for line in told:
+        warn(line)
     if args.json and not events:
         from ralph.cli.as_json import show
 

@@ -15,6 +15,12 @@ def fresh(date: str) -> str:
     return f"# Progress Log\nStarted: {date}\n\n## Codebase Patterns\n\n---\n\n"
 
 
+def is_fresh(text: str) -> bool:
+    """Has nobody written into it yet?"""
+    date = text.partition("Started: ")[2].partition("\n")[0]
+    return text == fresh(date)
+
+
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """A command that said something about the work."""
 

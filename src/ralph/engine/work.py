@@ -14,6 +14,7 @@ from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
 from ralph.engine.kit import Kit
+from ralph.ports.workspace import Withheld
 
 SHOWN: Final = 5
 """How many files a warning names."""
@@ -85,12 +86,17 @@ def commit_work(kit: Kit, task: Task, session: SessionId, base: Snapshot, after:
             task.id,
         )
     for one in done.withheld:
-        kit.warn(
-            f"{one_line(one.path, 120)} is not committed: {one.why};"
-            " ignore it, or commit it yourself",
-            task.id,
-        )
+        # A document is looked at again with every story: once is enough to hear of it.
+        if one.path not in kit.kept:
+            kit.warn(not_committed(one), task.id)
     kit.kept |= {one.path for one in done.withheld}
+
+
+def not_committed(one: Withheld) -> str:
+    """What to say of a likely secret."""
+    return (
+        f"{one_line(one.path, 120)} is not committed: {one.why}; ignore it, or commit it yourself"
+    )
 
 
 def _message(kit: Kit, task: Task) -> str:

@@ -65,7 +65,8 @@ class Workspace(Protocol):
         Ralph's `own` documents go along as they are now, whoever has changed them.
 
         The content is that of `upto`: what gates dropped later stays out. What a person has
-        staged stays staged. Doing it twice commits once. Likely secrets are withheld.
+        staged stays staged. Doing it twice commits once. Likely secrets are withheld, in the
+        documents as well.
         """
         ...
 

@@ -332,6 +332,25 @@ class WorkspaceContract:
         assert done.files == (".gitattributes", "new")
         assert workspace.snapshot().dirty == (".env", "src/app.py")
 
+    def test_secrets_in_own_documents_are_withheld_as_well(
+        self, workspace: Workspace, hands: Hands
+    ) -> None:
+        hands.write("progress.md", "# Progress\n")
+        hands.commit()
+        before = workspace.snapshot()
+        hands.write("new", "the session's")
+        judged = workspace.snapshot()
+        key = "ghp_" + "k3Jd82HsPq7LmNc5VbXz9TgYw4RfEa6UoQ2i"
+        hands.write("progress.md", f"# Progress\nthe key is {key}\n")
+        hands.write("prd.md", "ticked")
+        own = frozenset({"prd.md", "progress.md"})
+        done = workspace.commit(before, judged, "Work", NOBODY, own)
+        assert [one.path for one in done.withheld] == ["progress.md"]
+        assert sorted(done.files) == ["new", "prd.md"]
+        assert workspace.snapshot().dirty == ("progress.md",)
+        hands.write("progress.md", "# Progress\nthe key is gone\n")
+        assert workspace.commit(before, judged, "Work", NOBODY, own).files == ("progress.md",)
+
     def test_nothing_but_a_secret_is_no_commit(self, workspace: Workspace, hands: Hands) -> None:
         before = workspace.snapshot()
         hands.write("id_ed25519", "-----BEGIN OPENSSH PRIVATE KEY-----\n")

@@ -15,6 +15,7 @@ from ralph.ports.store import Filter, Store
 from ralph.workflows.chronicle import Logs
 from ralph.workflows.pipeline import Pipeline, require_plan, require_prd
 from ralph.workflows.stories import Stories
+from ralph.workflows.uncommitted import uncommitted_edits
 
 
 def prepare(store: Store, stories: Stories) -> tuple[str, ...]:
@@ -54,7 +55,11 @@ def build(kit: Kit, pipeline: Pipeline, max_retries: int) -> RunEnded:
     kit.settings = replace(
         kit.settings,
         target=OneFeature(feature.id, feature.name),
-        warnings=(*kit.settings.warnings, *prepare(kit.store, stories)),
+        warnings=(
+            *kit.settings.warnings,
+            *uncommitted_edits(kit, stories.paths),
+            *prepare(kit.store, stories),
+        ),
     )
     return run(kit)
 

@@ -3,6 +3,8 @@
 import os
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from ralph.core.errors import RalphError
 from ralph.core.events import RunEnded
 from ralph.core.ids import TaskId
@@ -18,6 +20,7 @@ from ralph.ports.library import Library
 from ralph.workflows.chronicle import Logs
 from ralph.workflows.errand import Errand, send
 from ralph.workflows.pipeline import Pipeline, require_prd
+from ralph.workflows.uncommitted import uncommitted_edits
 
 SHOWN = 5
 
@@ -47,6 +50,8 @@ def plan(kit: Kit, pipeline: Pipeline, task: TaskId, rounds: int) -> RunEnded:
     planned = Planned(kit, pipeline, logs, rounds)
     kit.document, kit.chronicle = planned, logs
     logs.after = planned.again
+    told = uncommitted_edits(kit, planned.paths)
+    kit.settings = replace(kit.settings, warnings=(*kit.settings.warnings, *told))
     try:
         return send(kit, task, plan_errand(kit.library, pipeline))
     finally:

@@ -26,11 +26,13 @@ from ralph.documents.validation_text import RULES, validate_story
 from ralph.engine.gates import run_at
 from ralph.engine.kit import Kit
 from ralph.engine.loop import run
+from ralph.engine.work import not_committed
 from ralph.ports.agent import Role
 from ralph.ports.document import Left, Passage
 from ralph.ports.store import Store
 from ralph.workflows.pipeline import Pipeline
 from ralph.workflows.stories import Stories
+from ralph.workflows.uncommitted import uncommitted_edits
 
 NO_CRITERIA = "it does what it says"
 
@@ -45,11 +47,19 @@ def new_task(store: Store, pipeline: Pipeline) -> Task:
 
 def validate(
     kit: Kit, pipeline: Pipeline, root: Task, stories: Stories, max_retries: int
-) -> tuple[Report, RunEnded]:
-    """Look at everything, write the report, and open what does not hold."""
+) -> tuple[Report, RunEnded, tuple[str, ...]]:
+    """Look at everything, write the report, and open what does not hold. What is worth a word when
+    the run is over comes last."""
     validation = Validation(kit, pipeline, kit.settings.gates, max_retries)
     validation.prepare(root, stories.tasks.done())
-    kit.settings = replace(kit.settings, gates=(), verify=False, target=Subtree(root.id))
+    told = uncommitted_edits(kit, (pipeline.prd, pipeline.report))
+    kit.settings = replace(
+        kit.settings,
+        gates=(),
+        verify=False,
+        target=Subtree(root.id),
+        warnings=(*kit.settings.warnings, *told),
+    )
     kit.document = validation
     if kit.verifiers:
         # Whoever built it should not be its judge, where another one is there for that.
@@ -64,8 +74,7 @@ def validate(
             if any(finding.verdict == "fail" for finding in one.findings)
         }
     )
-    _commit(kit, pipeline)
-    return report, ended
+    return report, ended, _commit(kit, pipeline)
 
 
 def _bad(story: StoryReport) -> list[str]:
@@ -77,14 +86,15 @@ def _why(story: StoryReport) -> str:
     return "Validation found that this does not hold:\n" + "\n".join(lines)
 
 
-def _commit(kit: Kit, pipeline: Pipeline) -> None:
-    """The report, and the boxes that it has cleared."""
+def _commit(kit: Kit, pipeline: Pipeline) -> tuple[str, ...]:
+    """The report, and the boxes that it has cleared; what is worth a word is returned."""
     if kit.settings.commit == "none":
-        return
+        return ()
     own = frozenset(kit.workspace.prefix + path for path in (pipeline.prd, pipeline.report))
     now = kit.workspace.snapshot()
     message = f"Validate {pipeline.prd}\n\nRalph-Run: {kit.settings.run_id}\n"
-    kit.workspace.commit(now, now, message, frozenset(now.dirty), own)
+    done = kit.workspace.commit(now, now, message, frozenset(now.dirty), own)
+    return tuple(not_committed(one) for one in done.withheld)
 
 
 class Validation:

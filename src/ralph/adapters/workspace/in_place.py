@@ -108,9 +108,12 @@ class InPlace:
             withheld = likely_secrets(
                 self._git, chosen, self._objects.tree_of(upto.head), upto.tree
             )
+            documents, now = self._as_it_is(status, own)
+            withheld += likely_secrets(
+                self._git, documents, self._objects.tree_of(status.head), now
+            )
             held_back = {one.path for one in withheld}
-            chosen = tuple(one for one in chosen if one.path not in held_back)
-            chosen += self._as_it_is(status, own)
+            chosen = tuple(one for one in (*chosen, *documents) if one.path not in held_back)
             if not chosen:
                 return Committed(leftovers=leftovers, withheld=withheld)
             commit = self._commit(status, chosen, message)
@@ -240,15 +243,17 @@ class InPlace:
         leftovers = tuple(d.path for d in open_ones if d.path not in taken)
         return chosen, leftovers
 
-    def _as_it_is(self, status: Status, paths: frozenset[str]) -> tuple[Difference, ...]:
-        """How some files differ from the head now, conflicts aside."""
+    def _as_it_is(
+        self, status: Status, paths: frozenset[str]
+    ) -> tuple[tuple[Difference, ...], str]:
+        """How some files differ from the head now, conflicts aside; and the tree of now."""
         wanted = paths.intersection(status.dirty) - {entry.path for entry in status.unmerged}
         if not wanted:
-            return ()
+            return (), ""
         with scratch(self._git) as disk:
             now = self._tree(self._photograph(status, disk))
         found = self._objects.differences(self._objects.tree_of(status.head), now)
-        return tuple(difference for difference in found if difference.path in wanted)
+        return tuple(difference for difference in found if difference.path in wanted), now
 
     def _commit(self, status: Status, chosen: tuple[Difference, ...], message: str) -> str:
         entries = [difference.new for difference in chosen]
