@@ -192,7 +192,7 @@ def test_a_prd_edited_by_hand_in_mid_run_counts_from_the_next_iteration_on(
     project: Project,
 ) -> None:
     stage = Stage(project)
-    stories(project, TEXT + "\n### [ ] US-003: Three\n", agent=stage.agent(AGENT))
+    stories(project, agent=stage.agent(AGENT))
     run = project.start("build")
     stage.enter()
     nine = "### [ ] US-009: Nine\n- [ ] n\n\n"
@@ -203,6 +203,28 @@ def test_a_prd_edited_by_hand_in_mid_run_counts_from_the_next_iteration_on(
     assert prd(project) == ALL.replace(
         "### [x] US-001", f"{ticked(nine, 'US-009', 'n')}### [x] US-001"
     )
+
+
+def test_a_session_cannot_be_done_by_taking_stories_out(project: Project) -> None:
+    stories(project, agent=f"{AGENT}; sed -i '/US-002: Two/,$d' {PRD}")
+    events = build(project, "1", code=4)
+    assert "asks for less of US-002" in warnings(events)
+    assert prd(project) == ticked(TEXT, "US-001", "a", "b")
+    assert project.status("US-002") == "pending"
+    (kept,) = (project.path / ".ralph/runs").glob("prd-US-001-*.md")
+    assert kept.read_text() == "# A product\n\n### [x] US-001: One\n- [ ] a\n- [ ] b\n\n"
+    assert project.git("status", "--porcelain") == ""
+    project.agent(AGENT)
+    project.ralph("build")
+    assert prd(project) == ALL
+
+
+def test_a_person_takes_stories_out_while_no_session_is_at_work(project: Project) -> None:
+    stories(project, TEXT + "\n### [ ] US-003: Three\n")
+    build(project, "1", code=4)
+    project.write(PRD, ticked(TEXT, "US-001", "a", "b"))
+    assert "US-003 is no longer" in warnings(build(project))
+    assert prd(project) == ALL
     assert project.try_ralph("task", "show", "US-003").returncode == 66
 
 

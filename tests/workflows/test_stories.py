@@ -383,12 +383,85 @@ def test_a_story_that_a_session_adds_is_open_whatever_it_ticks(desk: Desk) -> No
 
 def test_a_persons_edits_during_a_session_count_at_the_next_iteration(desk: Desk) -> None:
     claim = at_work(desk)
-    desk.edit(("### [x] US-003: Three\n- [x] d\n", "### [ ] US-004: Four\n"))
+    desk.edit(
+        ("### [x] US-003", "### [ ] US-004: Four\n\n### [x] US-003"),
+        ("- [ ] c", "- [ ] c\n- [ ] e"),
+    )
     assert desk.stories.look(claim.task) == Left()
     desk.settle(claim, done=True)
-    (said,) = desk.follow()
-    assert said.startswith("US-003 is no longer")
-    assert list(desk.tasks()) == ["US-001", "US-002", "US-004"]
+    assert desk.follow() == ()
+    assert desk.claim().task.alias == "US-002"
+    assert desk.task("US-004").priority == 3
+    assert "- [ ] e" in desk.task("US-002").description
+
+
+LESS = [
+    ("### [ ] US-002: Two\nDepends on: US-001\n- [ ] c\n\n", "", "US-002"),
+    ("### [x] US-003: Three\n- [x] d\n", "### [ ] US-004: Four\n", "US-003"),
+    ("- [ ] b\n", "", "US-001"),
+    ("- [ ] c\n", "- [ ] c, more or less\n", "US-002"),
+    ("- [ ] c\n", "- c\n", "US-002"),
+    ("- [ ] c\n", "```\n- [ ] c\n```\n", "US-002"),
+    ("US-003", "US-004", "US-003"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "name"), LESS)
+def test_what_was_asked_cannot_be_taken_out_while_a_session_works(
+    desk: Desk, old: str, new: str, name: str
+) -> None:
+    claim = at_work(desk)
+    desk.edit((old, new), ("- [ ] a", "- [x] a"))
+    edited = desk.text
+    (said,) = desk.stories.look(claim.task).warnings
+    assert f"asks for less of {name} since the session on US-001 began" in said
+    (kept,) = desk.library.files(".ralph/runs", ".md")
+    assert kept in said
+    assert desk.library.pages[f".ralph/runs/{kept}"] == edited
+    assert desk.text == TEXT.replace("- [ ] a", "- [x] a"), "its own ticks stay"
+    desk.settle(claim, done=True)
+    assert desk.follow() == ()
+    assert list(desk.tasks()) == ["US-001", "US-002", "US-003"]
+    assert desk.statuses()["US-002"] is Status.PENDING
+
+
+@pytest.mark.parametrize(("old", "new", "name"), LESS)
+def test_after_a_crash_what_was_asked_is_put_back_as_well(
+    desk: Desk, old: str, new: str, name: str
+) -> None:
+    at_work(desk)
+    desk.edit((old, new))
+    (said,) = desk.again().follow()
+    assert f"asks for less of {name}" in said
+    assert desk.text == TEXT
+    assert list(desk.tasks()) == ["US-001", "US-002", "US-003"]
+
+
+def test_a_claim_counts_although_the_session_has_taken_something_out(desk: Desk) -> None:
+    claim = at_work(desk)
+    desk.edit(("[ ] US-001", "[x] US-001"), ("- [ ] c\n", ""))
+    assert desk.stories.look(claim.task).claims
+    assert desk.text == TEXT.replace("[ ] US-001", "[x] US-001")
+
+
+def test_leaving_a_criterion_of_its_own_story_out_is_no_claim(desk: Desk) -> None:
+    claim = at_work(desk)
+    desk.edit(("- [ ] a\n- [ ] b\n", "- [x] a\n"))
+    assert not desk.stories.look(claim.task).claims
+    assert desk.text == TEXT.replace("- [ ] a", "- [x] a")
+
+
+def test_the_words_of_a_story_without_criteria_are_what_is_asked(store: Store) -> None:
+    begin(store)
+    text = "### [ ] US-001: One\n\n### [ ] US-002: Two\nWith care.\n"
+    desk = Desk(store, text)
+    desk.follow()
+    claim = at_work(desk)
+    desk.edit(("With care.", "Anyhow."))
+    assert "US-002" in desk.stories.look(claim.task).warnings[0]
+    assert desk.text == text
+    desk.edit(("With care.", "With care.\n\nAnd a note."))
+    assert desk.stories.look(claim.task) == Left()
 
 
 def test_words_that_a_person_edits_during_a_session_reach_the_task(desk: Desk) -> None:
@@ -446,7 +519,8 @@ def test_ticks_of_a_session_that_is_still_to_be_judged_are_kept(desk: Desk) -> N
 def test_a_prd_that_was_broken_before_a_crash_is_put_back(desk: Desk) -> None:
     at_work(desk)
     desk.text = "sorry"
-    assert desk.again().follow() == ()
+    (said,) = desk.again().follow()
+    assert "it is as it was before the session" in said
     assert desk.text == TEXT
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from hashlib import sha256
+from posixpath import basename, splitext
 
 import msgspec
 from msgspec.structs import replace
@@ -10,6 +12,7 @@ from ralph.core.errors import Missing, RalphError
 from ralph.core.ids import TaskId
 from ralph.core.task import Feature, Task
 from ralph.documents.encoded import Encoded, decode
+from ralph.documents.stories.asked import taken_out, with_ticks_of
 from ralph.documents.stories.boxes import with_boxes
 from ralph.documents.stories.changes import compare
 from ralph.documents.stories.checking import flaws, require_usable
@@ -23,6 +26,8 @@ from ralph.ports.papers import Paper
 from ralph.ports.store import Mark, Store
 from ralph.workflows.story_tasks import StoryTasks
 
+KEPT = ".ralph/runs"
+"""Where versions of a document are kept that were put back."""
 UNJUDGED = frozenset({Mark.ENDED, Mark.GATED, Mark.ACCEPTED})
 ROUNDS = 5
 """How often to try to write while somebody else writes, too."""
@@ -142,20 +147,50 @@ class Stories:
         paper = self.store.paper(self.path)
         if paper is None or paper.held_for != task.id or task.alias is None:
             return Left()
-        before = _parsed(paper.content).prd
+        broken, said = self._put_right(paper, task.alias)
         now = self._now()
-        if wrong := damage(before, now.prd if now else None, task.alias):
-            self.library.put(self.path, paper.content)
-            said = f"{self.path} {wrong}; it is as it was before the session"
-            return Left(broken=f"{said}: only tick boxes in it", warnings=(said,))
-        assert now is not None
-        found = ticks(before, now.prd, task.alias)
+        if broken or now is None:
+            return Left(broken=f"{broken}: only tick boxes in it", warnings=said)
+        found = ticks(_parsed(paper.content).prd, now.prd, task.alias)
         names = ", ".join(found.foreign[:5])
         warning = (
             f"the boxes of {names} in {self.path} were moved while {task.name} was worked on: they"
             " are put back; `ralph task done` and `ralph task reset` move them"
         )
-        return Left(claims=found.claimed, warnings=(warning,) if names else ())
+        return Left(claims=found.claimed, warnings=(*said, warning) if names else said)
+
+    def _put_right(self, paper: Paper, current: str) -> tuple[str, tuple[str, ...]]:
+        """Bring back what a session may not change; what it broke, and what is worth a word."""
+        before, now = _parsed(paper.content), self._now()
+        if wrong := damage(before.prd, now.prd if now else None, current):
+            kept = self._keep(now, current)
+            self.library.put(self.path, paper.content)
+            broken = f"{self.path} {wrong}; it is as it was before the session"
+            return broken, (broken + kept,)
+        assert now is not None
+        missing = taken_out(before.prd, now.prd)
+        if not missing:
+            return "", ()
+        kept = self._keep(now, current)
+        text = with_ticks_of(before.prd, now.prd, current)
+        self.library.put(self.path, before.encoded.bytes_of(text))
+        names = ", ".join(missing[:5]) + (" and more" if len(missing) > 5 else "")
+        said = (
+            f"{self.path} asks for less of {names} since the session on {current} began, so it is"
+            f" put back{kept}; edit it while no session is at work, such as after `ralph pause`"
+        )
+        return "", (said,)
+
+    def _keep(self, now: Read | None, current: str) -> str:
+        """It may be a person who has changed it: nothing of theirs is lost."""
+        if now is None or not now.content.strip():
+            return ""
+        digest = sha256(now.content).hexdigest()[:8]
+        stem, suffix = splitext(basename(self.path))
+        # Named after what is in it: done twice, it is there once.
+        path = f"{KEPT}/{stem}-{current}-{digest}{suffix}"
+        self.library.put(path, now.content)
+        return f"; what it was changed to is in {path}"
 
     def conclude(self, task: Task, *, done: bool) -> None:
         """Write the verdict back."""
@@ -178,9 +213,8 @@ class Stories:
         """The session is over: its ticks are made good or taken back."""
         alias = self.tasks.alias(task)
         before = _parsed(paper.content).prd
-        now = self._now()
-        if alias is not None and damage(before, now.prd if now else None, alias):
-            self.library.put(self.path, paper.content)
+        if alias is not None:
+            self._told += self._put_right(paper, alias)[1]
         finished = self.tasks.done() | ({alias} if done and alias is not None else set())
         content = paper.content
         for _ in range(ROUNDS):
