@@ -1,123 +1,18 @@
 """A PRD and the store, kept in step, on every store."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
-from ralph.adapters.store.sqlite import SqliteStore
 from ralph.core.errors import Missing, UnusableData
 from ralph.core.events import SessionEnded
 from ralph.core.ids import TaskId
-from ralph.core.order import Schedule
-from ralph.core.target import Everything
 from ralph.core.task import Status, Task
-from ralph.core.transitions import Accepted, Rejected
 from ralph.ports.document import Left
-from ralph.ports.store import Claim, Filter, Mark, Store
-from ralph.testing.clock import FrozenClock
+from ralph.ports.store import Filter, Mark, Store
 from ralph.testing.doubles import FakeLibrary
-from ralph.testing.memory_store import MemoryStore
-from ralph.testing.store_words import WORKER, begin, start
+from ralph.testing.store_words import begin, start
 from ralph.workflows.stories import Stories
-
-PATH = ".agents/tasks/prd.md"
-TEXT = """\
-# A product
-
-### [ ] US-001: One
-- [ ] a
-- [ ] b
-
-### [ ] US-002: Two
-Depends on: US-001
-- [ ] c
-
-### [x] US-003: Three
-- [x] d
-"""
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    clock = FrozenClock()
-    if request.param == "memory":
-        yield MemoryStore(clock)
-        return
-    made = SqliteStore.open(str(tmp_path / "progress.db"), clock, relaxed=True)
-    yield made
-    wrong = made.check()
-    made.close()
-    assert wrong == []
-
-
-class Desk:
-    """A PRD on a desk, with a store behind it."""
-
-    def __init__(self, store: Store, text: str = TEXT) -> None:
-        self.store = store
-        self.library = FakeLibrary()
-        self.text = text
-        self.feature = store.add_feature("prd")
-        self.stories = self.again()
-
-    def again(self) -> Stories:
-        """As after a restart."""
-        self.stories = Stories(
-            store=self.store,
-            library=self.library,
-            path=PATH,
-            feature=self.feature,
-            max_retries=2,
-        )
-        return self.stories
-
-    @property
-    def text(self) -> str:
-        return self.library.pages[PATH]
-
-    @text.setter
-    def text(self, text: str) -> None:
-        self.library.pages[PATH] = text
-
-    def edit(self, *pairs: tuple[str, str]) -> None:
-        for old, new in pairs:
-            assert old in self.text
-            self.text = self.text.replace(old, new)
-
-    def follow(self) -> tuple[str, ...]:
-        return self.stories.follow()
-
-    def tasks(self) -> dict[str, Task]:
-        found = self.store.tasks(Filter(feature=self.feature.id))
-        return {task.alias: task for task in found if task.alias}
-
-    def statuses(self) -> dict[str, Status]:
-        return {name: task.status for name, task in self.tasks().items()}
-
-    def task(self, name: str) -> Task:
-        return self.tasks()[name]
-
-    def claim(self) -> Claim:
-        claim = self.store.claim(WORKER, None, Everything(), Schedule.PRIORITY)
-        assert claim is not None
-        return claim
-
-    def settle(self, claim: Claim, *, done: bool) -> None:
-        """As the engine does it: first the document, so that it is committed with the work."""
-        self.stories.conclude(claim.task, done=done)
-        verdict = Accepted() if done else Rejected("red")
-        self.store.settle(claim, verdict, message="so", fail_fast=False)
-        self.stories.release(claim.task)
-
-
-@pytest.fixture
-def desk(store: Store) -> Desk:
-    begin(store)
-    desk = Desk(store)
-    assert desk.follow() == ()
-    return desk
+from tests.workflows.conftest import PATH, TEXT, Desk, at_work
 
 
 def test_every_story_is_a_task(desk: Desk) -> None:
@@ -315,13 +210,6 @@ def test_edits_while_ralph_writes_are_not_lost(desk: Desk) -> None:
 # A session
 
 
-def at_work(desk: Desk) -> Claim:
-    claim = desk.claim()
-    assert claim.task.alias == "US-001"
-    desk.stories.begin(claim.task)
-    return claim
-
-
 def test_a_ticked_heading_or_all_criteria_are_a_claim(desk: Desk) -> None:
     claim = at_work(desk)
     assert not desk.stories.look(claim.task).claims
@@ -393,75 +281,6 @@ def test_a_persons_edits_during_a_session_count_at_the_next_iteration(desk: Desk
     assert desk.claim().task.alias == "US-002"
     assert desk.task("US-004").priority == 3
     assert "- [ ] e" in desk.task("US-002").description
-
-
-LESS = [
-    ("### [ ] US-002: Two\nDepends on: US-001\n- [ ] c\n\n", "", "US-002"),
-    ("### [x] US-003: Three\n- [x] d\n", "### [ ] US-004: Four\n", "US-003"),
-    ("- [ ] b\n", "", "US-001"),
-    ("- [ ] c\n", "- [ ] c, more or less\n", "US-002"),
-    ("- [ ] c\n", "- c\n", "US-002"),
-    ("- [ ] c\n", "```\n- [ ] c\n```\n", "US-002"),
-    ("US-003", "US-004", "US-003"),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "name"), LESS)
-def test_what_was_asked_cannot_be_taken_out_while_a_session_works(
-    desk: Desk, old: str, new: str, name: str
-) -> None:
-    claim = at_work(desk)
-    desk.edit((old, new), ("- [ ] a", "- [x] a"))
-    edited = desk.text
-    (said,) = desk.stories.look(claim.task).warnings
-    assert f"asks for less of {name} since the session on US-001 began" in said
-    (kept,) = desk.library.files(".ralph/runs", ".md")
-    assert kept in said
-    assert desk.library.pages[f".ralph/runs/{kept}"] == edited
-    assert desk.text == TEXT.replace("- [ ] a", "- [x] a"), "its own ticks stay"
-    desk.settle(claim, done=True)
-    assert desk.follow() == ()
-    assert list(desk.tasks()) == ["US-001", "US-002", "US-003"]
-    assert desk.statuses()["US-002"] is Status.PENDING
-
-
-@pytest.mark.parametrize(("old", "new", "name"), LESS)
-def test_after_a_crash_what_was_asked_is_put_back_as_well(
-    desk: Desk, old: str, new: str, name: str
-) -> None:
-    at_work(desk)
-    desk.edit((old, new))
-    (said,) = desk.again().follow()
-    assert f"asks for less of {name}" in said
-    assert desk.text == TEXT
-    assert list(desk.tasks()) == ["US-001", "US-002", "US-003"]
-
-
-def test_a_claim_counts_although_the_session_has_taken_something_out(desk: Desk) -> None:
-    claim = at_work(desk)
-    desk.edit(("[ ] US-001", "[x] US-001"), ("- [ ] c\n", ""))
-    assert desk.stories.look(claim.task).claims
-    assert desk.text == TEXT.replace("[ ] US-001", "[x] US-001")
-
-
-def test_leaving_a_criterion_of_its_own_story_out_is_no_claim(desk: Desk) -> None:
-    claim = at_work(desk)
-    desk.edit(("- [ ] a\n- [ ] b\n", "- [x] a\n"))
-    assert not desk.stories.look(claim.task).claims
-    assert desk.text == TEXT.replace("- [ ] a", "- [x] a")
-
-
-def test_the_words_of_a_story_without_criteria_are_what_is_asked(store: Store) -> None:
-    begin(store)
-    text = "### [ ] US-001: One\n\n### [ ] US-002: Two\nWith care.\n"
-    desk = Desk(store, text)
-    desk.follow()
-    claim = at_work(desk)
-    desk.edit(("With care.", "Anyhow."))
-    assert "US-002" in desk.stories.look(claim.task).warnings[0]
-    assert desk.text == text
-    desk.edit(("With care.", "With care.\n\nAnd a note."))
-    assert desk.stories.look(claim.task) == Left()
 
 
 def test_words_that_a_person_edits_during_a_session_reach_the_task(desk: Desk) -> None:
