@@ -63,6 +63,16 @@ def test_stories_are_built_in_order_ticked_and_committed(project: Project) -> No
     assert project.status("US-002") == "done"
 
 
+def test_screens_and_events_call_a_story_by_its_id(project: Project) -> None:
+    stories(project, agent=f"{AGENT}; echo; echo 'I am done'")
+    out = project.ralph("build", "1", code=4)
+    task = str(project.task("US-001")["id"])
+    assert " US-001 done: One" in out
+    assert task not in out
+    moved = [one for one in build(project) if "retry_count" in one]
+    assert {one["alias"] for one in moved} == {"US-002"}
+
+
 def test_all_done_is_success_without_a_session(project: Project) -> None:
     stories(project, ALL, agent="touch ran")
     project.ralph("build")

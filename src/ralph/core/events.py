@@ -80,6 +80,7 @@ class _TaskMoved(_Event, frozen=True, kw_only=True):
     """Every change of state says the state after it."""
 
     task_id: TaskId
+    alias: str | None = None
     title: str
     status: Status
     attempt: int

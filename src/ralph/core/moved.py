@@ -27,6 +27,7 @@ def event_of(after: Task, transition: Transition) -> events.TaskMoved:
     """What the journal says about a task that has just moved."""
     fields: dict[str, Any] = {
         "task_id": after.id,
+        "alias": after.alias,
         "title": after.title,
         "status": after.status,
         "attempt": after.attempt,

@@ -31,12 +31,17 @@ def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Li
         ended,
         done=done if with_done else (),
         failed=tuple(board.failed),
-        waits=board.waits() if ended.outcome is Outcome.BLOCKED else (),
+        waits=_named(board) if ended.outcome is Outcome.BLOCKED else (),
         logs=board.logs,
         again=board.again,
         denied=board.denied,
         accounts=board.accounts,
     )
+
+
+def _named(board: Board) -> list[Wait]:
+    of = board.names.of
+    return [one._replace(on=tuple(map(of, one.on))) for one in board.waits()]
 
 
 def account_of(
@@ -118,7 +123,8 @@ def _tasks(
         facts = effort_facts(settled)
         effort = f" ({', '.join(facts)})" if facts else ""
         why = f": {settled.reason}" if settled.reason else ""
-        text = f"  {mark} {one_line(settled.task_id, 40)} {one_line(settled.title, 72)}{effort}"
+        name = one_line(settled.name or settled.task_id, 40)
+        text = f"  {mark} {name} {one_line(settled.title, 72)}{effort}"
         yield Line(tone, f"{text}{why}")
     shown = len(tasks[-LISTED:])
     if shown and total > shown:

@@ -12,9 +12,10 @@ from ralph.core.agent_events import AgentEvent
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent, one_session
-from ralph.core.task import Status
+from ralph.core.task import Status, Task
 from ralph.ports.store import Counts, Word
 from ralph.ui.activity import Activity
+from ralph.ui.names import Names
 from ralph.ui.tally import Tally
 from ralph.ui.wording import first_line, moment
 
@@ -61,6 +62,8 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
     person."""
 
     task_id: TaskId
+    name: str = ""
+    """What people call it, if that is not its id."""
     title: str
     status: Status
     attempts: int
@@ -131,6 +134,7 @@ class Board:
         self.waits = waits
         self.logs = logs
         self.again = again
+        self.names = Names()
         self._tally = Tally(counts or Counts())
         self._efforts: dict[TaskId, Effort] = {}
         self._ask_upcoming = upcoming
@@ -210,8 +214,7 @@ class Board:
                 self._focus(task_id, at)
                 self.gates[name] = GateState.PASSED if passed else GateState.FAILED
             case events.TaskAdded(task=task):
-                self._tally.added(task.id, task.status)
-                self._upcoming = None
+                self._add(task)
             case events.TaskDeleted(task_id=task_id):
                 self._tally.deleted(task_id)
                 self._upcoming = None
@@ -256,7 +259,13 @@ class Board:
             case events.BreakerOpened() | events.BreakerTried() | events.BreakerClosed():
                 self.hold = None
 
+    def _add(self, task: Task) -> None:
+        self.names.learn(task.id, task.alias)
+        self._tally.added(task.id, task.status)
+        self._upcoming = None
+
     def _move(self, event: events.TaskMoved, at: float | None) -> None:
+        self.names.learn(event.task_id, event.alias)
         match event:
             case events.TaskClaimed():
                 if self.run is None or event.worker == self.run.worker:
@@ -362,6 +371,7 @@ class Board:
         effort = self._efforts.pop(event.task_id, None)
         settled = Settled(
             task_id=event.task_id,
+            name=event.alias or "",
             title=one_line(event.title, TITLE_WIDTH),
             status=event.status,
             attempts=event.attempt,

@@ -169,7 +169,8 @@ def _headline(board: Board, now: float, width: int, held: int, beat: int) -> lis
             words = "taking the baseline: which gates pass before the work"
         return [Text.assemble((spinner, "cyan"), f" {words}")]
     current = board.current
-    left = Text.assemble((spinner, "cyan"), " ", (one_line(current.task_id, 40), "cyan"), " ")
+    name = one_line(board.names.of(current.task_id), 40)
+    left = Text.assemble((spinner, "cyan"), " ", (name, "cyan"), " ")
     left.append(current.title, style="bold")
     return [spread(left, _current_facts(board, current, now), width)]
 

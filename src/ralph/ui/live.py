@@ -14,7 +14,6 @@ from rich.text import Text
 from ralph.core.agent_events import AgentEvent
 from ralph.core.events import Recorded, RunEnded
 from ralph.core.ids import TaskId
-from ralph.core.safe_text import one_line
 from ralph.ports.clock import Clock
 from ralph.ui.account import Line, account
 from ralph.ui.board import Board
@@ -180,8 +179,8 @@ def staying(line: Told | Line, width: int) -> list[Text]:
     if isinstance(line, Line):
         return _of_account(line, style, width)
     left = Text.assemble((mark, style), " ")
-    if line.task_id:
-        left.append(f"{one_line(line.task_id, 40)} ", style="dim")
+    if line.task:
+        left.append(f"{line.task} ", style="dim")
     if not line.title:
         words = line.why if line.word == "warning" else sentence(line)
         first, *rest = _indented(words, width, left.cell_len)

@@ -42,7 +42,7 @@ class Plain:
         told = tell(recorded.event, self._board)
         if told is not None:
             advice = f" ({told.advice})" if told.advice else ""
-            self._line(moment(recorded.time), told.task_id, sentence(told) + advice)
+            self._line(moment(recorded.time), told.task, sentence(told) + advice)
         if isinstance(recorded.event, events.RunEnded):
             if self._dropped:
                 self._own_up()
@@ -127,12 +127,13 @@ class Plain:
             return
         self._shown += 1
         words = ": ".join(filter(None, (one_line(name, 60), first_line(text))))
-        self._out.offer(f"{time_of_day(self._clock.now())} {one_line(task, 40)}   {words}\n")
+        name = one_line(self._board.names.of(task), 40)
+        self._out.offer(f"{time_of_day(self._clock.now())} {name}   {words}\n")
 
     def _own_up(self) -> None:
         count, self._dropped = self._dropped, 0
         self._out.offer(f"{time_of_day(self._clock.now())} … and {count} more, in the log\n")
 
-    def _line(self, at: float | None, task: TaskId | None, words: str) -> None:
-        place = f"{one_line(task, 40)} " if task else ""
+    def _line(self, at: float | None, task: str, words: str) -> None:
+        place = f"{task} " if task else ""
         self._out.write(f"{time_of_day(at)} {place}{words}\n")

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from ralph.core import events
 from ralph.core.duration import spoken
@@ -41,6 +42,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     word: str
     """What happened: `done`, `rejected`."""
     task_id: TaskId | None = None
+    task: str = ""
+    """What people call it."""
     title: str = ""
     facts: tuple[str, ...] = ()
     why: str = ""
@@ -48,8 +51,15 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     """What a person can do. The live view says it as long as it holds."""
 
 
-def tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one table
+def tell(event: events.Event, board: Board) -> Told | None:
     """What to say about an event that the board has just taken; None: nothing."""
+    told = _tell(event, board)
+    if told is None or told.task_id is None:
+        return told
+    return replace(told, task=one_line(board.names.of(told.task_id), 40))
+
+
+def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one table
     match event:
         case events.RunStarted():
             return _run_started(event, board)
