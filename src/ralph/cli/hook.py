@@ -8,7 +8,7 @@ be asked, the tool is not used (exit code 2).
 from argparse import ArgumentParser, Namespace
 
 EXAMPLES = """
-ralph hook pre-tool-use < call.json
+cat call.json | ralph hook pre-tool-use
 """
 
 
