@@ -13,11 +13,11 @@ from ralph.core.ids import TaskId
 from ralph.core.task import Feature, Task
 from ralph.documents.encoded import Encoded, decode
 from ralph.documents.stories.asked import taken_out, with_ticks_of
-from ralph.documents.stories.boxes import with_boxes
 from ralph.documents.stories.changes import compare
 from ralph.documents.stories.checking import flaws, require_usable
 from ralph.documents.stories.claims import boxes_after, boxes_between, ticks
 from ralph.documents.stories.damage import damage
+from ralph.documents.stories.moving import moved
 from ralph.documents.stories.prd import Prd
 from ralph.documents.stories.reading import read_prd
 from ralph.ports.document import Left, Passage
@@ -71,6 +71,8 @@ class Stories:
         """Puts a story, as it stands there, into words for a session."""
         self.paths = (path, *beside)
         self._is_first = True
+        self._written: Read | None = None
+        """The document as we wrote it last."""
         self._told: tuple[str, ...] = ()
         """What happened around the last session and is still to be said."""
 
@@ -94,7 +96,7 @@ class Stories:
             # A person at work on it: their text stays, and the stories are those we know.
             return (f"{error}; going on with the stories as they were",)
         self._is_first = False
-        last = _parsed(paper.content).prd if paper is not None else None
+        last = self._read(paper.content).prd if paper is not None else None
         changes = compare(now.prd, last, self.tasks.known())
         told = self.tasks.apply(changes)
         done = self.tasks.done()
@@ -113,7 +115,7 @@ class Stories:
         content = self.library.content(self.path)
         if content is None:
             raise Missing(f"there is no {self.path}", hint="ralph prd writes it")
-        found = _parsed(content)
+        found = self._read(content)
         require_usable(found.prd, self.path)
         return found
 
@@ -151,7 +153,7 @@ class Stories:
         now = self._now()
         if broken or now is None:
             return Left(broken=f"{broken}: only tick boxes in it", warnings=said)
-        found = ticks(_parsed(paper.content).prd, now.prd, task.alias)
+        found = ticks(self._read(paper.content).prd, now.prd, task.alias)
         names = ", ".join(found.foreign[:5])
         warning = (
             f"the boxes of {names} in {self.path} were moved while {task.name} was worked on: they"
@@ -161,7 +163,7 @@ class Stories:
 
     def _put_right(self, paper: Paper, current: str) -> tuple[str, tuple[str, ...]]:
         """Bring back what a session may not change; what it broke, and what is worth a word."""
-        before, now = _parsed(paper.content), self._now()
+        before, now = self._read(paper.content), self._now()
         if wrong := damage(before.prd, now.prd if now else None, current):
             kept = self._keep(now, current)
             self.library.put(self.path, paper.content)
@@ -212,7 +214,7 @@ class Stories:
     def _close(self, paper: Paper, task: TaskId, *, done: bool = False) -> None:
         """The session is over: its ticks are made good or taken back."""
         alias = self.tasks.alias(task)
-        before = _parsed(paper.content).prd
+        before = self._read(paper.content).prd
         if alias is not None:
             self._told += self._put_right(paper, alias)[1]
         finished = self.tasks.done() | ({alias} if done and alias is not None else set())
@@ -227,7 +229,7 @@ class Stories:
                 content = written
                 break
         # What a person did to the stories meanwhile counts; their boxes were the session's to move.
-        changes = compare(_parsed(content).prd, before, self.tasks.known())
+        changes = compare(self._read(content).prd, before, self.tasks.known())
         self._told += self.tasks.apply(replace(changes, ticked=(), cleared=()))
         self.store.keep_paper(replace(paper, content=content))
 
@@ -246,19 +248,27 @@ class Stories:
 
     # The file
 
+    def _read(self, content: bytes) -> Read:
+        """What we wrote ourselves is known: reading a long document takes its time."""
+        written = self._written
+        return written if written and written.content == content else _parsed(content)
+
     def _now(self) -> Read | None:
         try:
             content = self.library.content(self.path)
         except RalphError:
             return None
-        return None if content is None else _parsed(content)
+        return None if content is None else self._read(content)
 
     def _tick(self, now: Read, wanted: Mapping[int, bool]) -> bytes | None:
         """Move the boxes; return what the file holds then. None: it is not what it was."""
-        content = now.encoded.bytes_of(with_boxes(now.prd.text, wanted))
+        prd = moved(now.prd, wanted)
+        content = now.encoded.bytes_of(prd.text)
         if content == now.content:
             return content
         if self.library.content(self.path) != now.content:
             return None
         self.library.put(self.path, content)
+        encoded = replace(now.encoded, text=prd.text)
+        self._written = Read(content=content, encoded=encoded, prd=prd)
         return content

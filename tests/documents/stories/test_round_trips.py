@@ -8,6 +8,7 @@ from ralph.documents.stories.boxes import with_boxes
 from ralph.documents.stories.claims import Ticks, boxes_after, boxes_between, ticks
 from ralph.documents.stories.damage import damage
 from ralph.documents.stories.marks import all_boxes
+from ralph.documents.stories.moving import moved
 from ralph.documents.stories.prd import Prd
 from ralph.documents.stories.reading import read_prd
 from tests.documents.stories.writing import SCRAPS, documents
@@ -86,6 +87,15 @@ def test_ticking_keeps_the_encoding(
     wanted = {at: data.draw(st.booleans()) for at in boxes(read_prd(found.text))}
     ticked = with_boxes(found.text, wanted)
     assert found.bytes_of(ticked).decode(codec) == ticked
+
+
+@given(SCRAPS | documents().map(lambda one: one[0]), st.data())
+def test_a_document_with_moved_boxes_is_known_without_reading_it(
+    text: str, data: st.DataObject
+) -> None:
+    prd = read_prd(text)
+    wanted = {at: data.draw(st.booleans()) for at in boxes(prd) if data.draw(st.booleans())}
+    assert moved(prd, wanted) == read_prd(with_boxes(text, wanted))
 
 
 @given(documents(), documents(), st.data())

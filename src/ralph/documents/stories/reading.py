@@ -17,7 +17,7 @@ from ralph.documents.stories.prd import Box, Criterion, Dependency, Prd, Remark,
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-CRITERION: Final = re.compile(r"\[([\sxX])\]\s+(\S.*)", re.S)
+CRITERION: Final = re.compile(r"\[([^\S\n]|[xX])\]\s+(\S.*)", re.S)
 DEPENDS: Final = re.compile(r"[*_]*depends[ \t]+on[*_]*[ \t]*:[*_]*(.*)", re.I)
 NAME: Final = re.compile(r"\bUS-[0-9]+\b")
 NOTHING: Final = frozenset({"none", "nothing", "no story", "n/a", "-", "–", "—"})  # noqa: RUF001

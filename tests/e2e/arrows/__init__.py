@@ -1,0 +1,1 @@
+"""The diagrams of the story pipeline, as tables."""
