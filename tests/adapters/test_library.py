@@ -238,9 +238,50 @@ class TestBytes:
         (root / "a.md").symlink_to(outside)
         with pytest.raises(UnusableData, match="leads out of the project"):
             library.content("a.md")
-        with pytest.raises(UnusableData, match="leads out of the project"):
-            library.put("a.md", b"x")
+        library.put("a.md", b"x")
         assert outside.read_text() == "secret"
+        assert (root / "a.md").read_text() == "x"
+        (root / "folder").symlink_to(root.parent)
+        with pytest.raises(UnusableData, match="leads out of the project"):
+            library.put("folder/a.md", b"x")
+
+    @pytest.mark.parametrize(
+        "target", [".git/config", ".git/hooks/new.md", "docs/.claude/a.md", "tools/clean.sh", "run"]
+    )
+    def test_a_link_to_what_is_no_document_is_neither_read_nor_written(
+        self, root: Path, library: FolderLibrary, target: str
+    ) -> None:
+        """It may be protected from sessions, and Ralph is not to write it for them."""
+        for folder in (".git/hooks", "docs/.claude", "tools"):
+            (root / folder).mkdir(parents=True)
+        if not target.endswith("new.md"):
+            (root / target).write_text("mine")
+        (root / "a.md").symlink_to(target)
+        with pytest.raises(UnusableData, match=f"leads to {target}"):
+            library.change("a.md", lambda text: text + "x")
+        with pytest.raises(UnusableData, match=f"leads to {target}"):
+            library.append("a.md", "x\n", fresh="")
+        assert library.read("a.md").trouble
+        library.put("a.md", b"x")
+        assert not (root / "a.md").is_symlink()
+        assert (root / "a.md").read_text() == "x"
+        assert not (root / target).exists() or (root / target).read_text() == "mine"
+
+    def test_what_lies_beside_a_document_is_not_written_through(
+        self, root: Path, library: FolderLibrary, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        theirs = root.parent / "theirs"
+        theirs.write_text("mine")
+        monkeypatch.setattr("os.urandom", bytes)
+        for name in (f"a.md.{os.getpid()}.tmp", f"a.md.{bytes(6).hex()}.tmp"):
+            (root / name).symlink_to(theirs)
+        (root / "a.md.lock").symlink_to(root.parent / "made")
+        with pytest.raises(CannotWrite):
+            library.put("a.md", b"x")
+        with pytest.raises(CannotWrite):
+            library.change("a.md", lambda text: text + "x")
+        assert theirs.read_text() == "mine"
+        assert not (root.parent / "made").exists()
 
     def test_a_link_within_the_project_stays_one(self, root: Path, library: FolderLibrary) -> None:
         (root / "docs").mkdir()

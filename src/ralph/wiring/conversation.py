@@ -24,6 +24,8 @@ def a_conversation(project: Project) -> "Iterator[Conversation]":
     from ralph.adapters.executor.processes import Processes
     from ralph.core.models import name_for
     from ralph.ports.agent import Setup
+    from ralph.wiring.programs import agents_programs
+    from ralph.wiring.walls import ground_of
     from ralph.workflows.conversation import Conversation
 
     agent = find_agents(project)[0][0]
@@ -45,6 +47,7 @@ def a_conversation(project: Project) -> "Iterator[Conversation]":
             # else what the agent itself would take.
             model=name_for(models.model, models.tiers.get(name, {}), agent.traits.models),
             as_root=os.geteuid() == 0,
+            programs=agents_programs(ground_of(project), (agent,))[0],
         )
     finally:
         executor.close()

@@ -25,6 +25,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     """The common beginning of the paths of what the session is told."""
     model: str
     as_root: bool
+    programs: Mapping[str, str] = {}
+    """Where an agent's program is, whatever a session has put on the PATH."""
 
     def hold(self, talk: Talk) -> int:
         """Hand the terminal over until the person leaves; return the agent's exit code."""
@@ -37,8 +39,10 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
                 f"the agent {name} cannot talk with a person: it reads its standard input",
                 hint='set [agent] interactive = "my-agent {prompt}", or use --request and --yes',
             )
+        program, *words = launch.argv
+        argv = (self.programs.get(program, program), *words)
         return self.executor.converse(
-            Command(argv=launch.argv, cwd=self.root, env={**self.env, **launch.env})
+            Command(argv=argv, cwd=self.root, env={**self.env, **launch.env})
         )
 
     def _brief(self, talk: Talk) -> Brief:

@@ -50,9 +50,9 @@ class FolderLibrary:
         return os.path.lexists(os.path.join(self.root, path))
 
     def put(self, path: str, content: bytes) -> None:
-        """Write a file, whole or not at all."""
+        """Write a file, whole or not at all. A link that leads elsewhere makes room for it."""
         try:
-            real = os.path.join(self.root, *self._real(path))
+            real = os.path.join(self.root, *self._place(path))
             os.makedirs(os.path.dirname(real), exist_ok=True)
             _replace(real, content)
         except _Refused as refused:
@@ -115,6 +115,17 @@ class FolderLibrary:
                 return None
             raise _Refused(f"cannot be read: {_why(error)}") from error
 
+    def _place(self, path: str) -> list[str]:
+        """Where a file is to be put: behind a link to another document, or instead of any other."""
+        try:
+            return self._real(path)
+        except _Refused:
+            if not os.path.islink(os.path.join(self.root, path)):
+                raise
+            folder, name = os.path.split(os.path.normpath(path))
+            beside = self._real(os.path.join(folder, f"beside-{name}"))
+            return [*beside[:-1], name]
+
     def _real(self, path: str) -> list[str]:
         """The names on the way from the project's folder to the file itself."""
         try:
@@ -123,7 +134,11 @@ class FolderLibrary:
             raise _Refused("has a name that cannot be") from error
         if os.path.commonpath([self.root, real]) != self.root or real == self.root:
             raise _Refused("leads out of the project")
-        return os.path.relpath(real, self.root).split(os.sep)
+        names = os.path.relpath(real, self.root).split(os.sep)
+        asked = os.path.normpath(path).split(os.sep)
+        if names != asked and _is_led_astray(asked, names):
+            raise _Refused(f"leads to {'/'.join(names)}")
+        return names
 
     def folders(self, path: str) -> list[str]:
         """The names of the folders in a folder."""
@@ -165,6 +180,17 @@ class _Refused(Exception):
     """Why a file is left alone, as the end of a sentence about it."""
 
 
+def _is_led_astray(asked: list[str], names: list[str]) -> bool:
+    """A link may lead to another document. Behind hidden names are settings, and git's own files;
+    what ends otherwise may be a program: no session is to have them written by us."""
+    hidden = {name for name in names if name.startswith(".")}
+    return not hidden <= {*asked} or _ending(asked) != _ending(names)
+
+
+def _ending(names: list[str]) -> str:
+    return os.path.splitext(names[-1])[1].lower()
+
+
 def _add_lines(file: io.FileIO, text: str, fresh: str) -> None:
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         raise _Refused("is not a file")
@@ -195,9 +221,11 @@ def _why(error: OSError) -> str:
 
 def _replace(path: str, data: bytes) -> None:
     """Whole or not at all, also when the machine stops in the middle."""
-    partial = f"{path}.{os.getpid()}.tmp"
+    partial = f"{path}.{os.urandom(6).hex()}.tmp"
     try:
-        with open(partial, "wb") as file:
+        # New, under a name that nobody could foresee: a session may lay links where we write.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(partial, flags, 0o666), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

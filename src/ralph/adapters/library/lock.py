@@ -23,7 +23,9 @@ class FileLock:
 
     def __enter__(self) -> "FileLock":
         """Wait for it, for a while."""
-        self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        # Whoever lays a link there does not choose which file we make.
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        self.fd = os.open(self.path, flags, 0o644)
         deadline = time.monotonic() + self.patience_s
         while True:
             try:

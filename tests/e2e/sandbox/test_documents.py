@@ -1,0 +1,34 @@
+"""Documents that sessions write and Ralph writes back: it writes nothing else for them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Project
+from tests.e2e.test_build import PRD, SIGIL, TEXT, prd, stories
+
+WORK = "echo $RALPH_STORY_ID >> work.txt"
+
+
+@pytest.mark.parametrize("target", ["../../.git/config", "../../.git/hooks/post-checkout"])
+def test_a_link_to_what_is_protected_is_not_written_through(plain: Project, target: str) -> None:
+    link = f"rm -f {PRD}; ln -s {target} {PRD}; {WORK}; {SIGIL}"
+    stories(plain, agent=link, execution="verify = false\nmax_retries = 0")
+    before = (plain.path / ".git/config").read_text()
+    plain.ralph("build", "--limit", "2", code=None)
+    assert (plain.path / ".git/config").read_text() == before
+    assert not (plain.path / ".git/hooks/post-checkout").exists()
+    assert not (plain.path / PRD).is_symlink()
+    assert prd(plain) == TEXT
+
+
+def test_a_link_beside_a_document_leads_nowhere(plain: Project, outside: Path) -> None:
+    """The process that will write is known from the run's name."""
+    profile = outside / "home/.bashrc"
+    profile.write_text("# mine\n")
+    beside = f"{PRD}.${{RALPH_RUN_ID##*-}}.tmp {PRD}.tmp {PRD}~"
+    plant = f"for name in {beside}; do ln -s {profile} $name; done; ln -s {outside}/made {PRD}.lock"
+    stories(plain, agent=f"{plant}; {WORK}; {SIGIL}", execution="verify = false")
+    plain.ralph("build", "--limit", "1", code=None)
+    assert profile.read_text() == "# mine\n"
+    assert not (outside / "made").exists()
