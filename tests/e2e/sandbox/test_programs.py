@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.conftest import DONE, Project
 from tests.e2e.stage import warnings
+from tests.e2e.terminal import Terminal
 
 PLANTED = (
     "bwrap",
@@ -104,6 +105,20 @@ def test_another_agent_on_the_path_is_not_taken_for_the_persons_own(
     events = plain.events(PATH=_path(tools, outside / "bin"))
     assert events[-1]["outcome"] == "complete"
     assert (plain.path / "work.txt").read_text() == "mine\n"
+
+
+def test_at_a_terminal_it_is_the_persons_own_agent_too(
+    plain: Project, tools: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There no wall stands around it: a person is asked instead."""
+    _install(outside / "bin", "claude", "#!/bin/sh\necho it is mine\n")
+    _install(tools, "claude", f"#!/bin/sh\ntouch {outside}/caught\n")
+    monkeypatch.setenv("PATH", _path(tools, outside / "bin"))
+    plain.write(".ralph.toml", '[agent]\nname = "claude"\n')
+    terminal = Terminal(plain, "feature", "spec", "login")
+    terminal.ended()
+    assert b"it is mine" in terminal.seen
+    assert not (outside / "caught").exists()
 
 
 def test_an_agent_that_is_nowhere_but_in_the_checkout_is_said(plain: Project, tools: Path) -> None:
