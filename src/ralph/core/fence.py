@@ -125,6 +125,10 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     cache: str
     folders: str
     """Where sessions' folders for their agents are: each sees only its own."""
+    documents: tuple[str, ...] = ()
+    """More files that agents write, beside Ralph's own."""
+    templates: tuple[str, ...] = ()
+    """Where people keep templates, other than the usual place."""
     steering: tuple[str, ...] = ()
     """Settings of agents, anywhere in the checkout."""
     ours: tuple[str, ...] = ()
@@ -294,8 +298,10 @@ def _state(site: Site) -> Iterable[Place]:
     yield _hide(site.folders, "other sessions' folders", planned=True)
     for folder in FOLDERS:
         yield _write(_join(state, folder), "documents", planned=True)
-    for name in DOCUMENTS:
-        yield _write(_join(state, name), "documents")
+    for path in (*(_join(state, name) for name in DOCUMENTS), *site.documents):
+        yield _write(path, "documents")
+    for path in site.templates:
+        yield _read(path, "templates")
     if not is_inside(site.database, state):
         for end in ("", "-wal", "-shm"):
             yield _read(site.database + end, judges, changes=True)

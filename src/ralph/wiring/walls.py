@@ -15,6 +15,7 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.sandbox.bubblewrap import Bubblewrap
 from ralph.adapters.sandbox.choosing import choose
 from ralph.adapters.sandbox.describing import Described, describe, private
+from ralph.adapters.sandbox.documents import documents, templates
 from ralph.adapters.sandbox.needed import needed, ours
 from ralph.adapters.sandbox.searching import Outside, out_of_reach
 from ralph.adapters.sandbox.traps import steering
@@ -119,6 +120,8 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
             cache=_cache(root, home, self.environ),
             folders=self.state,
             needed=needed(self.environ, home),
+            documents=documents(self._project(top), self.loaded.variables),
+            templates=templates(self._project(top), self.loaded.variables),
             ours=(*ours(top), *self._messenger(top)),
             steering=steering(top),
             doors=self.doors,
@@ -319,6 +322,7 @@ def our_git(executor: Captures, wall: CheckoutWall, state: str, *more: str) -> C
         Place(path=os.path.join(state, name), access=Access.READ, why="what judges")
         for name in os.listdir(state)
         if name not in (*DOCUMENTS, *FOLDERS, ".tmp", os.path.basename(private))
+        and not name.endswith(".md")
     ]
     sandbox = wall.sandbox
     if isinstance(sandbox, Bubblewrap):

@@ -32,3 +32,24 @@ def test_a_link_beside_a_document_leads_nowhere(plain: Project, outside: Path) -
     plain.ralph("build", "--limit", "1", code=None)
     assert profile.read_text() == "# mine\n"
     assert not (outside / "made").exists()
+
+
+def test_documents_have_the_names_that_people_gave_them(plain: Project) -> None:
+    """What `config.sh` puts elsewhere is open, or closed, there."""
+    settings = "PLAN_PATH=.ralph/steps.md\nPROMPT_BUILD=prompts/build.md\n"
+    for name, text in ((".ralph/config.sh", settings), (".ralph/steps.md", "# Steps\n")):
+        plain.write(name, text)
+    for name in ("prompts/build.md", ".ralph/validation.md", ".ralph/IMPLEMENTATION_PLAN-x.md"):
+        plain.write(name, "mine\n")
+    script = (
+        "for name in .ralph/steps.md prompts/build.md .ralph/validation.md .ralph/config.sh"
+        " .ralph/IMPLEMENTATION_PLAN-x.md; do echo theirs >> $name; done; mv prompts away"
+    )
+    plain.try_ralph("sandbox", "run", "--", "sh", "-c", script)
+    changed = {
+        str(path.relative_to(plain.path))
+        for folder in (".ralph", "prompts")
+        for path in (plain.path / folder).iterdir()
+        if path.suffix in (".md", ".sh") and "theirs" in path.read_text()
+    }
+    assert changed == {".ralph/steps.md", ".ralph/IMPLEMENTATION_PLAN-x.md"}
