@@ -1,5 +1,6 @@
 """The profile for macOS: generated anywhere, its structure checked anywhere."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,17 @@ def test_the_command_names_the_profile_and_the_file_lies_beside_the_temporary_fo
     assert f"PROJECT_DIR={fence.top}" in wrapped.argv
     assert wrapped.argv[-3:] == command.argv
     assert wrapped.env["TMPDIR"] == fence.temp
+
+
+def test_documents_can_be_replaced_by_files_with_longer_names(tmp_path: Path) -> None:
+    """As most tools write a file; and nothing else can be put beside them."""
+    fence = replace(a_fence(tmp_path), desk="/Users/ann/p.x/.ralph", documents=("notes.md",))
+    (line,) = [line for line in profile(fence, (), "/bin/sh").splitlines() if "regex" in line]
+    found = re.fullmatch(r'\(allow file-write\* \(regex #"(.*)"\)\)', line)
+    assert found is not None
+    pattern = re.compile(found[1])
+    for name in ("notes.md", "notes.md.tmp.2.01dd4f", ".notes.md.d108.tmp"):
+        assert pattern.match(f"/Users/ann/p.x/.ralph/{name}"), name
+    for name in ("config.sh", "notes.mdx", "notes.md.d/x", "xnotes.md", "../notes.md"):
+        assert not pattern.match(f"/Users/ann/p.x/.ralph/{name}"), name
+    assert not pattern.match("/Users/ann/pyx/.ralph/notes.md")

@@ -43,6 +43,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """A folder of ours: made if it is not there."""
     changes: bool = False
     """Others write it all the time, so that a change says nothing."""
+    source: str = ""
+    """What is shown there instead, where that can be done."""
 
 
 class Blocked(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +88,10 @@ class Fence(msgspec.Struct, frozen=True, kw_only=True):
     """A folder of this session alone, gone afterwards; inside it is the only temporary one."""
     proxy: str = ""
     """The socket of this session's filtering proxy."""
+    desk: str = ""
+    """The folder with Ralph's own files."""
+    documents: tuple[str, ...] = ()
+    """Names of those in it that sessions write."""
     port: int = 0
     """Its port, where a session shares the machine's network."""
 
@@ -207,6 +213,8 @@ def build(site: Site, wishes: Wishes) -> Fence:
         *(_read(_full(path, site), ALLOWED) for path in wishes.read),
         *(_write(_full(path, site), ALLOWED) for path in wishes.write),
     )
+    desk = _join(site.project, ".ralph")
+    papers = [path for path in site.documents if path.rpartition("/")[0] == desk]
     sockets = [_full(one, site) for rule in open_.values() for one in rule.sockets]
     return Fence(
         top=site.top,
@@ -218,6 +226,8 @@ def build(site: Site, wishes: Wishes) -> Fence:
         ),
         sockets=tuple(path for path in sockets if path),
         doors=site.doors,
+        desk=desk,
+        documents=tuple(dict.fromkeys((*DOCUMENTS, *(p.rpartition("/")[2] for p in papers)))),
         network=wishes.network,
         domains=wishes.domains,
         dropped=(*DESKTOP, *(name for rule in shut.values() for name in rule.env)),

@@ -35,6 +35,11 @@ class Sandbox(Protocol):
         """Is it only there since a better one cannot start?"""
         ...
 
+    @property
+    def shows_others(self) -> bool:
+        """Can it show a folder in the place of another?"""
+        ...
+
     def probe(self, executor: Captures) -> Trouble | None:
         """Try to start something behind a wall; None if that works."""
         ...

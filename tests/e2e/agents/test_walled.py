@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph.testing.model import Shell, do, say
+from ralph.testing.model import Shell, Write, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
 from tests.e2e.agents.setups import AGENTS
@@ -66,3 +66,18 @@ def test_ralph_can_be_called_from_a_session(real: Real, agent: str) -> None:
     events = project.events("--limit", "1", code=4)
     added = [one["task"]["title"] for one in events if one["event"] == "task_added"]
     assert added == ["Found on the way"]
+
+
+@pytest.mark.usefixtures("behind_the_wall")
+@pytest.mark.parametrize("agent", AGENTS)
+def test_it_writes_documents_with_its_own_tools(real: Real, agent: str) -> None:
+    """Most of them put another file in the place of the one that they write."""
+    project = real(agent)
+    texts = {".ralph/IMPLEMENTATION_PLAN.md": "# Plan\n", ".ralph/features/a/spec.md": "# Spec\n"}
+    deeds = [do(Write(path=f"{{cwd}}/{name}", text=text)) for name, text in texts.items()]
+    task = project.scripted("x", *deeds, *work("x"))
+    assert project.events()[-1]["outcome"] == "complete"
+    assert project.status(task) == "done"
+    for name, text in texts.items():
+        assert (project.path / name).read_text() == text
+    assert project.git("status", "--porcelain") == ""

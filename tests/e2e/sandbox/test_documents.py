@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Project
+from tests.e2e.stage import path
 from tests.e2e.test_build import PRD, SIGIL, TEXT, prd, stories
 
 WORK = "echo $RALPH_STORY_ID >> work.txt"
@@ -47,9 +48,50 @@ def test_documents_have_the_names_that_people_gave_them(plain: Project) -> None:
     )
     plain.try_ralph("sandbox", "run", "--", "sh", "-c", script)
     changed = {
-        str(path.relative_to(plain.path))
+        str(file.relative_to(plain.path))
         for folder in (".ralph", "prompts")
-        for path in (plain.path / folder).iterdir()
-        if path.suffix in (".md", ".sh") and "theirs" in path.read_text()
+        for file in (plain.path / folder).iterdir()
+        if file.suffix in (".md", ".sh") and "theirs" in file.read_text()
     }
     assert changed == {".ralph/steps.md", ".ralph/IMPLEMENTATION_PLAN-x.md"}
+
+
+REPLACE = "echo {text} > .ralph/draft && mv .ralph/draft .ralph/{name}"
+"""As most tools write a file."""
+
+
+@pytest.mark.parametrize("name", ["guardrails.md", "progress.md", "IMPLEMENTATION_PLAN.md"])
+def test_documents_can_be_replaced_and_made(plain: Project, name: str) -> None:
+    document = plain.path / ".ralph" / name
+    for text in ("made", "replaced"):
+        script = REPLACE.format(text=text, name=name)
+        done = plain.try_ralph("sandbox", "run", "--", "sh", "-c", f"{script} && git add -A")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert document.read_text() == f"{text}\n"
+        assert plain.git("status", "--porcelain", "--", f".ralph/{name}").startswith("A ")
+    assert not (plain.path / ".ralph/draft").exists()
+
+
+def test_nothing_but_documents_comes_back(plain: Project) -> None:
+    names = ("config.sh", "progress.db-journal", "ABORT", "metrics.json", "new.md", "x/y")
+    script = "mkdir .ralph/x; " + "; ".join(f"echo x > .ralph/{name}" for name in names)
+    plain.ralph("sandbox", "run", "true")
+    before = sorted(file.name for file in (plain.path / ".ralph").iterdir())
+    plain.try_ralph("sandbox", "run", "--", "sh", "-c", script)
+    assert sorted(file.name for file in (plain.path / ".ralph").iterdir()) == before
+
+
+def test_a_lesson_by_the_door_and_one_by_hand_are_both_kept(plain: Project) -> None:
+    script = (
+        "printf '# Guardrails\\n' > .ralph/guardrails.md;"
+        ' ralph guardrails add "by the door" && cat .ralph/guardrails.md > .ralph/d2 &&'
+        " echo by hand >> .ralph/d2 && mv .ralph/d2 .ralph/guardrails.md; echo x > work.txt;"
+        ' echo "<task-done>$RALPH_TASK_ID</task-done>"'
+    )
+    plain.agent(script, execution="verify = false")
+    plain.add("a task")
+    events = plain.events(PATH=path())
+    assert events[-1]["outcome"] == "complete"
+    text = (plain.path / ".ralph/guardrails.md").read_text()
+    assert "by the door" in text
+    assert "by hand" in text

@@ -34,7 +34,7 @@ def a_folder() -> Iterator[str]:
     try:
         folder = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir=where))
         os.mkdir(os.path.join(folder, "tmp"), 0o700)
-        handle = _locked(folder)
+        handle = locked(folder)
     except OSError as error:
         raise CannotWrite(
             f"no folder can be made in {where}: {error.strerror}", hint="set TMPDIR to another one"
@@ -53,12 +53,13 @@ def remove_abandoned() -> None:
         for entry in entries:
             if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(OSError):
-                    handle = _locked(entry.path)
+                    handle = locked(entry.path)
                     remove(entry.path)
                     os.close(handle)
 
 
-def _locked(folder: str) -> int:
+def locked(folder: str) -> int:
+    """Taken, so that it is known to be in use; refused if it is."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -4,7 +4,7 @@ What the options are for, and which accident each prevents, is in docs/decisions
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from shutil import which
 from typing import Final
 
@@ -65,6 +65,7 @@ class Bubblewrap:
 
     name = "bubblewrap"
     stands_in = False
+    shows_others = True
 
     def __init__(self, path: str, *, plain: bool = False) -> None:
         self._path = path
@@ -156,8 +157,10 @@ def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
     base = _private(fence)
     yield from (part for path, how in base for part in (*how, path))
     shown = {path: Access.HIDE for path, _ in base}
+    # In the place of these another folder is shown.
+    others = {lot.path for lot in ground.lots if lot.place.source}
     for lot in ground.lots:
-        if lot.access is Access.WRITE and around(lot.path, shown) is Access.WRITE:
+        if lot.access is Access.WRITE and _is_open(lot, shown, others):
             # A mount of its own could not be removed, and git replaces files by new ones.
             continue
         yield from _holders(lot, shown)
@@ -183,6 +186,16 @@ def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
     )
 
 
+def _is_open(lot: Lot, shown: Mapping[str, Access], others: Container[str]) -> bool:
+    """Can it be written anyway, being in something that can?"""
+    if lot.place.source or around(lot.path, shown) is not Access.WRITE:
+        return False
+    path = os.path.dirname(lot.path)
+    while path not in shown:
+        path = os.path.dirname(path)
+    return path not in others
+
+
 def _private(fence: Fence) -> list[tuple[str, tuple[str, ...]]]:
     """Folders that are others inside."""
     temp = ("--bind", fence.temp) if fence.temp else ("--tmpfs",)
@@ -195,7 +208,7 @@ def _mount(lot: Lot, shown: dict[str, Access]) -> tuple[str, ...]:
     outer = around(lot.path, shown)
     match lot.access:
         case Access.WRITE:
-            return ("--bind", lot.path, lot.path)
+            return ("--bind", lot.place.source or lot.path, lot.path)
         case Access.READ:
             # Everything is read-only to begin with.
             return () if outer is Access.READ else ("--ro-bind", lot.path, lot.path)

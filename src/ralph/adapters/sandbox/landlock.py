@@ -42,6 +42,7 @@ class Landlock:
 
     name = "landlock"
     stands_in = True
+    shows_others = False
 
     def __init__(self) -> None:
         is_blind = version() < KNOWS_NETWORKS

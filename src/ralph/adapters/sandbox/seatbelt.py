@@ -1,6 +1,7 @@
 """macOS: a profile for `sandbox-exec`. Of two rules that fit, the later one counts."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from shutil import which
 from typing import Final
@@ -46,6 +47,7 @@ class Seatbelt:
 
     name = "sandbox-exec"
     stands_in = False
+    shows_others = False
     gaps: Sequence[str] = GAPS
 
     def probe(self, executor: Captures) -> Trouble | None:
@@ -117,6 +119,7 @@ def _rules(fence: Fence, blocked: Sequence[str], program: str) -> Iterator[str]:
         yield from _rule(place, hidden, named)
         if place.access is Access.HIDE:
             hidden.append(place.path)
+    yield from _documents(fence)
     # Renamed away, a folder would take what is protected in it out of these rules.
     for folder in _holders(fence):
         yield f"(deny file-write-unlink {_literal(folder, named)})"
@@ -144,6 +147,15 @@ def _rule(place: Place, hidden: list[str], named: Sequence[tuple[str, str]]) -> 
                 yield f"(allow file-read* {where})"
         case Access.HIDE:
             yield f"(deny file-read* file-write* {where})"
+
+
+def _documents(fence: Fence) -> Iterator[str]:
+    """Most tools write a file by putting another one in its place, under a name that is longer."""
+    desk = re.escape(os.path.realpath(fence.desk)) if fence.desk else '"'
+    for name in fence.documents:
+        pattern = rf"^{desk}/\.?{re.escape(name)}(\.[^/]*)?$"
+        if '"' not in pattern:
+            yield f'(allow file-write* (regex #"{pattern}"))'
 
 
 def _real(place: Place) -> Place:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ralph.adapters.sandbox import belongings
 from ralph.adapters.sandbox.bubblewrap import NAMELESS
+from ralph.adapters.sandbox.desk import Desk, look_after_desks
 from ralph.adapters.sandbox.guard import Watch, look_after_the_dead
 from ralph.adapters.sandbox.launching import STARTED
 from ralph.adapters.sandbox.searching import out_of_reach
@@ -88,6 +89,7 @@ class CheckoutWall:
         """Make what must be there, and see to what the last one has left."""
         belongings.remove_abandoned()
         self.warnings += look_after_the_dead(self._state)
+        self.warnings += look_after_desks(self._state)
         self._watch = Watch(self._state)
         self._stack.callback(self._watch.close)
         self._prepare(self.fence)
@@ -117,10 +119,13 @@ class CheckoutWall:
         with belongings.a_folder() as folder:
             fence = self._own(self._fence_of(command.cwd), folder, home)
             self._watch.begin(fence)
-            inside = Around(self.sandbox.wrap(command, fence), fence.temp)
+            desk = Desk(self._state, fence) if self.sandbox.shows_others else None
+            shown = desk.around(fence) if desk is not None else fence
+            inside = Around(self.sandbox.wrap(command, shown), fence.temp)
             try:
                 yield inside
             finally:
+                inside.warnings += desk.clear() if desk is not None else ()
                 inside.warnings += self._watch.end()
 
     def _fence_of(self, cwd: str) -> Fence:
