@@ -277,3 +277,21 @@ def test_the_layout_of_a_repository_is_read_without_git(tmp_path: Path) -> None:
     (ordinary / ".git").mkdir(parents=True)
     (ordinary / ".git/commondir").write_text("/planted\n")
     assert layout(str(ordinary)) == Layout(str(ordinary / ".git"), str(ordinary / ".git"))
+
+
+@pytest.mark.parametrize(
+    ("said", "helps"),
+    [
+        ("nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)", "max_user_namesp"),
+        ("Can't mount proc on /newroot/proc: Operation not permitted", "systempaths=unconfined"),
+    ],
+)
+@pytest.mark.usefixtures("has_bubblewrap")
+def test_the_way_out_is_for_the_trouble_that_there_is(
+    said: str, helps: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bubblewrap = Bubblewrap(os.environ["PATH"])
+    monkeypatch.setattr("os.path.exists", lambda _: False)
+    trouble = bubblewrap.probe(Answers(bwrap=(1, f"bwrap: {said}")))
+    assert trouble is not None
+    assert helps in trouble.way_out

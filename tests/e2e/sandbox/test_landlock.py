@@ -18,11 +18,11 @@ GAPS = frozenset(
         "project_other_agent_settings", "nested_agent_settings_that_were_there",
         "hook_in_the_checkout", "filter_in_the_checkout",
         # No file is opened for these.
-        "permissions", "times", "device_node",
+        "permissions", "times",
         "socket_in_home", "socket_in_checkout", "socket_in_tmp", "socket_in_run",
         "socket_of_docker", "socket_by_a_short_name",
         # The machine's processes are one's own.
-        "see_processes", "their_environment", "inherited_files", "control_groups",
+        "see_processes",
     }
 )  # fmt: skip
 STOPPED = [name for name in NAMES if name not in GAPS]

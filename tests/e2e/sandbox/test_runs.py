@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.sandbox.world import USERS, a_world
 from tests.e2e.stage import ended, path, refused, until, warnings
 
 CLAIM = 'echo "<task-done>$RALPH_TASK_ID</task-done>"'
@@ -36,6 +37,27 @@ def test_a_graph_is_finished_behind_the_wall(walled: Project, outside: Path) -> 
     assert not (outside / "by-gate").exists()
     assert walled.git("status", "--porcelain") == ""
     assert not (walled.path / ".claude").exists(), "a folder that held a place is left"
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_anybody_can_run_it(user: str) -> None:
+    agent = (
+        "echo x >> work.txt; touch ~/planted; echo learned >> .ralph/guardrails.md;"
+        " echo '<task-done>'$RALPH_TASK_ID'</task-done>'; echo '<verify-pass/>'"
+    )
+    with a_world(user) as world:
+        settings = world.project / ".ralph.toml"
+        text = settings.read_text().replace('command = "true"', f'command = "{agent}"')
+        settings.write_text(text + '[gates]\ntest = "test -e README.md && ! touch ~/by-gate"\n')
+        world.give()
+        world.git(world.project, "commit", "-q", "-am", "configure")
+        world.ralph("task", "add", "a task")
+        assert "sandbox bubblewrap" in world.ralph("run").stdout
+        assert world.git(world.project, "log", "-1", "--format=%s").strip() == "a task"
+        assert world.git(world.project, "status", "--porcelain") == ""
+        assert "learned" in (world.project / ".ralph/guardrails.md").read_text()
+        assert not (world.home / "planted").exists()
+        assert not (world.home / "by-gate").exists()
 
 
 def test_a_session_commits_and_writes_documents(walled: Project) -> None:

@@ -254,10 +254,12 @@ def how_to_install() -> str:
 
 
 def _way_out(said: str) -> str:
+    if "max_" in said or "ENOSPC" in said:
+        return "sudo sysctl -w user.max_user_namespaces=15000"
     if os.path.exists("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"):
         return "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
     if os.path.exists("/proc/sys/kernel/unprivileged_userns_clone"):
         return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
-    if "proc" in said:
+    if "mount proc" in said:
         return "in a container: start it with --security-opt systempaths=unconfined"
     return "sudo sysctl -w user.max_user_namespaces=15000"
