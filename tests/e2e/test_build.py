@@ -342,6 +342,24 @@ def test_a_template_of_ones_own_takes_the_place_of_ralphs(project: Project) -> N
     refused(project.try_ralph("build"), 78, "PROMPT_build.md, line 2", "{{STORY}}")
 
 
+def test_a_retry_has_a_template_of_its_own_where_a_person_wrote_one(project: Project) -> None:
+    told = project.path.parent / "told.txt"
+    stories(
+        project,
+        agent=f"cat > '{told}'; {AGENT}; [ -e once ] && rm -f broken || touch once broken",
+        gates='test = "test ! -e broken"',
+    )
+    template = "Again ({{RETRY_ATTEMPT}} of {{RETRY_MAX}}), since {{FAILURE_CONTEXT}}: {{STORY_ID}}"
+    project.write(".agents/ralph/PROMPT_retry.md", template)
+    project.ralph("build", "1", code=4)
+    assert "Again" not in told.read_text()
+    project.ralph("build", "1", code=4)
+    assert "Again (1 of 3), since " in told.read_text()
+    assert "gate test fails" in told.read_text()
+    project.write(".agents/ralph/PROMPT_retry.md", "{{NOBODY}}")
+    assert "NOBODY" not in project.ralph("build", "1"), "the next story is tried for the first time"
+
+
 def test_config_sh_says_where_things_are(project: Project) -> None:
     told = project.path.parent / "told.txt"
     stories(project, agent=f"cat > '{told}'; {WORK}; {SIGIL}")
