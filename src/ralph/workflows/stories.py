@@ -152,7 +152,8 @@ class Stories:
         broken, said = self._put_right(paper, task.alias)
         now = self._now()
         if broken or now is None:
-            return Left(broken=f"{broken}: only tick boxes in it", warnings=said)
+            why = broken or f"{self.path} is gone"
+            return Left(broken=f"{why}: only tick boxes in it", warnings=said)
         found = ticks(self._read(paper.content).prd, now.prd, task.alias)
         names = ", ".join(found.foreign[:5])
         warning = (
