@@ -12,7 +12,7 @@ from ralph.documents.project_files import settings_file
 from tests.config.conftest import Project
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
-EXPENSIVE = ["ast", "dataclasses", "difflib", "dis", "inspect", "pathlib", "tree_sitter", "shutil"]
+EXPENSIVE = ["ast", "dataclasses", "difflib", "dis", "inspect", "pathlib", "shutil"]
 
 
 def test_the_page_is_what_the_settings_say() -> None:

@@ -54,8 +54,10 @@ def test_compounds_and_functions_have_a_kind() -> None:
         "( a )": "(",
         "{ a; }": "{",
         "if a; then b; fi": "if",
-        "until a; do b; done": "while",
+        "while a; do b; done": "while",
+        "until a; do b; done": "until",
         "for x in y; do z; done": "for",
+        "select x in y; do z; done": "select",
         "case x in y) z;; esac": "case",
         "[[ a ]]": "[[",
         "(( 1 ))": "((",
@@ -71,13 +73,13 @@ def test_compounds_and_functions_have_a_kind() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("echo 'a", "a ' is never closed"),
-        ('echo "a', 'a " is never closed'),
-        ("echo `a", "a ` is never closed"),
+        ("echo 'a", "a ' that is never closed"),
+        ('echo "a', 'a " that is never closed'),
+        ("echo `a", "a ` that is never closed"),
         ("if a; then b", "`fi` is missing"),
         ("( a", "it stops before it is finished"),
-        ("a )", "unexpected `)`"),
-        ("a | | b", "unexpected `| b`"),
+        ("a )", "an unexpected `)`"),
+        ("a | | b", "an unexpected `| b`"),
     ],
 )
 def test_a_mistake_is_named(text: str, why: str) -> None:

@@ -162,7 +162,7 @@ class Walker:
         if redirects:
             self.found.append(Call("", (), (), redirects, frame.cwd))
         self.words(command.words, frame)
-        if command.kind == "for" and command.name:
+        if command.kind in ("for", "select") and command.name:
             for way in fields(command.words, self.about(frame)):
                 for field in way:
                     self.known.assign(command.name, (_some(field),))
@@ -172,7 +172,7 @@ class Walker:
         for number, script in enumerate(command.scripts):
             before = set(inside.assigned)
             self.script(script, inside)
-            if number or command.kind not in ("{", "if", "while"):
+            if number or command.kind not in ("{", "if", "while", "until"):
                 # Whether it runs at all is not certain.
                 inside.assigned = before
         if command.kind not in ("(", "coproc"):

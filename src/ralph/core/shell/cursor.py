@@ -21,6 +21,7 @@ class NotShell(Exception):
     def __init__(self, reason: str, at: int, *, is_deep: bool = False) -> None:
         super().__init__(reason)
         self.at = at
+        """Where in the source, or -1."""
         self.is_deep = is_deep
 
 
@@ -60,14 +61,14 @@ class Cursor:
     def trouble(self, why: str = "") -> NotShell:
         """What is wrong just here, in words."""
         if why:
-            return NotShell(why, self.at)
+            return NotShell(why, self.place(self.at))
         if self.at >= len(self.text):
-            return NotShell("it stops before it is finished", self.at)
+            return NotShell("it stops before it is finished", self.place(self.at))
         shown = one_line(self.text[self.at : self.at + 20])
-        return NotShell(f"unexpected `{shown}`", self.at)
+        return NotShell(f"an unexpected `{shown}`", self.place(self.at))
 
     def deeper(self) -> None:
         """One level down; `self.depth -= 1` is the way back."""
         self.depth += 1
         if self.depth > DEEPEST:
-            raise NotShell("it is nested too deeply", self.at, is_deep=True)
+            raise NotShell("it is nested too deeply", self.place(self.at), is_deep=True)

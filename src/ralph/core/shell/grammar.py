@@ -4,9 +4,21 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
+
 from ralph.core.shell.cursor import BLANK
 from ralph.core.shell.simple import Simples
-from ralph.core.shell.tree import Command, Compound, Function, Pipeline, Script, Variable, Word
+from ralph.core.shell.tree import (
+    Branch,
+    Command,
+    Compound,
+    Function,
+    Pipeline,
+    Script,
+    Text,
+    Variable,
+    Word,
+)
 from ralph.core.shell.words import NAME
 
 NEXT: Final = re.compile(r"&&|\|\|")
@@ -59,20 +71,20 @@ class Grammar(Simples):
         if self.peek(2) not in (";;", ";&") and self.skip(";"):
             return pipelines
         if self.skip("&"):
-            return [
-                Pipeline(commands=each.commands, after=each.after, background=True)
-                for each in pipelines
-            ]
+            return [msgspec.structs.replace(each, background=True) for each in pipelines]
         if self.peek() not in ("", "\n", ")", ";"):
             raise self.trouble()
         return pipelines
 
     def pipeline(self, after: str = "") -> Pipeline:
         """Commands joined by `|`, and what may stand before them."""
-        start = self.at
+        self.take(BLANK)
+        start, denied = self.at, False
         while self.bare() in ("!", "time"):
             here = self.at
-            if self.next_bare() == "time":
+            if self.next_bare() == "!":
+                denied = not denied
+            else:
                 while self.bare() in ("-p", "--"):
                     self.next_bare()
                 if self.peek() == "-":
@@ -81,18 +93,21 @@ class Grammar(Simples):
                     break
         if self.at > start and self.peek() in ("", "\n", ";", ")", "&"):
             # A lone `time` or `!` is a command, too.
-            return Pipeline(commands=(), after=after)
+            return Pipeline(commands=(), after=after, denied=denied, start=self.place(start))
         commands = [self.command()]
         while self.take(PIPED) is not None:
             self.gap()
             commands.append(self.command())
-        return Pipeline(commands=tuple(commands), after=after)
+        return Pipeline(
+            commands=tuple(commands), after=after, denied=denied, start=self.place(start)
+        )
 
     def command(self) -> Command:
         """One command with its redirections."""
         self.take(BLANK)
+        start = self.at
         if self.peek() == "(":
-            return self._redirected(self._parentheses())
+            return self._redirected(self._parentheses(), start)
         word = self.bare()
         if word in CLOSING:
             raise self.trouble()
@@ -103,26 +118,24 @@ class Grammar(Simples):
         self.deeper()
         made = read(self)
         self.depth -= 1
-        return self._redirected(made) if isinstance(made, Compound) else made
+        return self._redirected(made, start)
 
-    def _redirected(self, made: Compound) -> Compound:
-        if not (redirects := self.redirects()):
-            return made
-        return Compound(
-            kind=made.kind,
-            scripts=made.scripts,
-            words=made.words,
-            name=made.name,
-            redirects=redirects,
-        )
+    def _redirected(self, made: Compound | Function, start: int) -> Compound | Function:
+        first, last = self.place(start), self.place(self.at)
+        if isinstance(made, Function):
+            return msgspec.structs.replace(made, start=first, end=last)
+        redirects = self.redirects()
+        return msgspec.structs.replace(made, redirects=redirects, start=first, end=last)
 
     def _simple(self) -> Command:
+        start = self.at
         made = self.simple()
         if self.peek() != "(":
             return made
         if made.assignments or made.redirects or self.take(SHUT) is None:
             raise self.trouble()
-        return self._function("".join(getattr(part, "text", "") for part in made.words[0].parts))
+        name = "".join(getattr(part, "text", "") for part in made.words[0].parts)
+        return self._redirected(self._function(name), start)
 
     def _function(self, name: str) -> Function:
         self.gap()
@@ -153,9 +166,12 @@ class Grammar(Simples):
                 scripts.append(self.script())
         return Compound(kind="if", scripts=tuple(scripts))
 
-    def _while(self) -> Compound:
+    def _while(self, kind: str = "while") -> Compound:
         condition = self.script()
-        return Compound(kind="while", scripts=(condition, self._body()))
+        return Compound(kind=kind, scripts=(condition, self._body()))
+
+    def _until(self) -> Compound:
+        return self._while("until")
 
     def _body(self) -> Script:
         """`do … done`, or a group in its place."""
@@ -165,7 +181,7 @@ class Grammar(Simples):
         self.keyword("done" if word == "do" else "}")
         return script
 
-    def _for(self) -> Compound:
+    def _for(self, kind: str = "for") -> Compound:
         words: list[Word] = []
         name = ""
         if self.peek(2) == "((":
@@ -187,41 +203,51 @@ class Grammar(Simples):
                 words.append(ALL_ARGUMENTS)
         self.gap()
         self.skip(";")
-        return Compound(kind="for", name=name, words=tuple(words), scripts=(self._body(),))
+        return Compound(kind=kind, name=name, words=tuple(words), scripts=(self._body(),))
+
+    def _select(self) -> Compound:
+        return self._for("select")
 
     def _case(self) -> Compound:
         words = [self.word()]
-        scripts: list[Script] = []
+        branches: list[Branch] = []
         self.keyword("in")
         self.gap()
         while self.bare() != "esac":
-            self.skip("(")
-            self.blank()
-            words.append(self.word())
-            self.blank()
-            while self.skip("|"):
-                self.blank()
-                words.append(self.word())
-                self.blank()
-            if not self.skip(")"):
-                raise self.trouble()
-            scripts.append(self.script())
-            self.gap()
-            if self.take(BRANCH_END) is None and self.bare() != "esac":
-                raise self.trouble()
-            self.gap()
+            branches.append(self._branch())
+            words += branches[-1].patterns
         self.next_bare()
-        return Compound(kind="case", words=tuple(words), scripts=tuple(scripts))
+        scripts = tuple(branch.script for branch in branches)
+        return Compound(kind="case", words=tuple(words), scripts=scripts, branches=tuple(branches))
+
+    def _branch(self) -> Branch:
+        self.skip("(")
+        self.blank()
+        patterns = [self.word()]
+        self.blank()
+        while self.skip("|"):
+            self.blank()
+            patterns.append(self.word())
+            self.blank()
+        if not self.skip(")"):
+            raise self.trouble()
+        script = self.script()
+        self.gap()
+        ending = self.take(BRANCH_END)
+        if ending is None and self.bare() != "esac":
+            raise self.trouble()
+        self.gap()
+        return Branch(patterns=tuple(patterns), script=script, ending=ending or ";;")
 
     def _test(self) -> Compound:
         words: list[Word] = []
         while self.bare() != "]]":
-            if self.take(TEST_SIGNS) is None:
-                words.append(self.word())
+            sign = self.take(TEST_SIGNS)
+            words.append(self.word() if sign is None else Word(parts=(Text(text=sign),)))
             while self.take(BLANK) is not None or self.skip("\n"):
                 pass
             if not self.peek():
-                raise self.trouble("a [[ is never closed")
+                raise self.trouble("a [[ that is never closed")
         self.next_bare()
         return Compound(kind="[[", words=tuple(words))
 
@@ -252,9 +278,9 @@ COMPOUNDS: Final[dict[str, Callable[[Grammar], Compound | Function]]] = {
     "{": Grammar._group,
     "if": Grammar._if,
     "while": Grammar._while,
-    "until": Grammar._while,
+    "until": Grammar._until,
     "for": Grammar._for,
-    "select": Grammar._for,
+    "select": Grammar._select,
     "case": Grammar._case,
     "[[": Grammar._test,
     "function": Grammar._function_word,

@@ -21,7 +21,7 @@ def read(text: str, base: int = 0) -> Script:
     """
     grammar = Grammar(text, base)
     pipelines: list[Pipeline] = []
-    error = ""
+    error: NotShell | None = None
     for _ in range(TRIES):
         try:
             while grammar.begins():
@@ -32,9 +32,11 @@ def read(text: str, base: int = 0) -> Script:
         except NotShell as trouble:
             if trouble.is_deep:
                 raise TooDeep(str(trouble)) from None
-            error = error or str(trouble)
+            error = error or trouble
             at, mistakes = grammar.at + 1, grammar.mistakes
             grammar = Grammar(text, base)
             grammar.at, grammar.mistakes = at, mistakes
-    error = error or (grammar.mistakes[0] if grammar.mistakes else "")
-    return Script(pipelines=tuple(pipelines), error=error)
+    error = error or (grammar.mistakes[0] if grammar.mistakes else None)
+    if error is None:
+        return Script(pipelines=tuple(pipelines))
+    return Script(pipelines=tuple(pipelines), error=str(error), error_at=error.at)

@@ -86,6 +86,8 @@ class Simples(Heredocs):
         assignments: list[Assignment] = []
         redirects: list[Redirect] = []
         declares = False
+        self.blank()
+        start = end = self.at
         while True:
             self.blank()
             if self._redirect(redirects):
@@ -96,14 +98,20 @@ class Simples(Heredocs):
             is_array = assigned is not None and self.text.startswith("(", assigned.end())
             if assigned is not None and (is_array or not words):
                 assignments.append(self._assignment(assigned, is_array=is_array))
+                end = self.at
                 continue
             if not words:
                 declares = self.bare() in DECLARES
             words.append(self.word())
+            end = self.at
         if not (words or assignments or redirects):
             raise self.trouble()
         return Simple(
-            words=tuple(words), assignments=tuple(assignments), redirects=tuple(redirects)
+            words=tuple(words),
+            assignments=tuple(assignments),
+            redirects=tuple(redirects),
+            start=self.place(start),
+            end=self.place(end if end > start else self.at),
         )
 
     def _assignment(self, found: re.Match[str], *, is_array: bool) -> Assignment:

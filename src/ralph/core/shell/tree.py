@@ -84,18 +84,36 @@ class Simple(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[Word, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
+    start: int = -1
+    end: int = -1
+    """Where it stands in the source, without redirections at its end."""
+
+
+class Branch(msgspec.Struct, frozen=True, kw_only=True):
+    """`pattern | pattern) script ;;` of a `case`."""
+
+    patterns: tuple[Word, ...]
+    script: "Script"
+    ending: str = ";;"
+    """`;&` goes on with the next script, `;;&` with the next pattern."""
 
 
 class Compound(msgspec.Struct, frozen=True, kw_only=True):
     """All that holds other scripts: groups, conditions, loops, tests."""
 
     kind: str
-    """`(`, `{`, `if`, `while`, `for`, `case`, `[[`, `((`, `coproc`."""
+    """`(`, `{`, `if`, `while`, `until`, `for`, `select`, `case`, `[[`, `((`, `coproc`."""
     scripts: tuple["Script", ...] = ()
+    """Of an `if`: each condition and what follows from it, then what stands behind `else`."""
     words: tuple[Word, ...] = ()
     name: str = ""
     """The variable of a `for`."""
+    branches: tuple[Branch, ...] = ()
+    """Of a `case`; their patterns are among the words, too, and their scripts among the scripts."""
     redirects: tuple[Redirect, ...] = ()
+    start: int = -1
+    end: int = -1
+    """Where it stands in the source, without redirections at its end."""
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,6 +121,8 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     body: "Command"
+    start: int = -1
+    end: int = -1
 
 
 Command = Simple | Compound | Function
@@ -115,6 +135,9 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     after: str = ""
     """`&&` or `||`, where one stands before it."""
     background: bool = False
+    denied: bool = False
+    """An odd number of `!` before it turns success into failure."""
+    start: int = -1
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,3 +146,5 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     pipelines: tuple[Pipeline, ...] = ()
     error: str = ""
     """Why the text is no valid shell; then the tree holds what could be read all the same."""
+    error_at: int = -1
+    """Where in the source that is, if it stands there just so."""

@@ -50,7 +50,7 @@ class Words(Cursor):
     def __init__(self, text: str, base: int = 0, depth: int = 0) -> None:
         super().__init__(text, base, depth)
         self.waiting: list[Waiting] = []
-        self.mistakes: list[str] = []
+        self.mistakes: list[NotShell] = []
         """What is wrong in here-documents."""
         self.sums: dict[int, tuple[Word | None, int]] = {}
         """Kept by where they begin: whoever tries both readings at each of forty levels is never
@@ -104,7 +104,7 @@ class Words(Cursor):
     def _raw(self, here: int) -> Text:
         end = self.text.find("'", here + 1)
         if end < 0:
-            raise self.trouble("a ' is never closed")
+            raise self.trouble("a ' that is never closed")
         self.at = end + 1
         return Text(text=self.text[here + 1 : end], quoted=True, start=self.place(here + 1))
 
@@ -114,7 +114,7 @@ class Words(Cursor):
         parts: list[Part] = []
         while not self.skip('"'):
             if self.at >= len(self.text):
-                raise self.trouble('a " is never closed')
+                raise self.trouble('a " that is never closed')
             self._inside(parts, IN_QUOTES, '$`"\\')
         return parts or [Text(text="", quoted=True, start=start)]
 
@@ -146,7 +146,7 @@ class Words(Cursor):
         except NotShell as trouble:
             if trouble.is_deep:
                 raise
-            self.mistakes.append(str(trouble))
+            self.mistakes.append(trouble)
         return _joined(parts)
 
     def _dollar(self, *, quoted: bool) -> list[Part]:
@@ -175,7 +175,7 @@ class Words(Cursor):
     def _ansi(self, here: int) -> Text:
         found = ANSI_QUOTED.match(self.text, self.at + 1)
         if found is None:
-            raise self.trouble("a ' is never closed")
+            raise self.trouble("a ' that is never closed")
         self.at = found.end()
         inner = found.group(1)
         start = -1 if "\\" in inner else self.place(here + 2)
@@ -193,7 +193,7 @@ class Words(Cursor):
         if here not in self.sums:
             waiting = list(self.waiting)
             self.at += 2
-            word = self._until("))", IN_SUMS)
+            word = self._sum_until("))", IN_SUMS)
             self.sums[here] = (word, self.at)
             if word is None:
                 self.waiting = waiting
@@ -202,21 +202,24 @@ class Words(Cursor):
         return word
 
     def _old_sum(self, *, quoted: bool) -> Part:
-        word = self._until("]", OLD_SUMS)
+        word = self._sum_until("]", OLD_SUMS)
         if word is None:
             raise self.trouble()
         return Number(word=word, quoted=quoted)
 
-    def _until(self, closing: str, plain: re.Pattern[str]) -> Word | None:
+    def _sum_until(self, closing: str, plain: re.Pattern[str]) -> Word | None:
         """Arithmetic up to `closing`; None if brackets do not match as they do in arithmetic."""
         self.deeper()
         parts: list[Part] = []
         level = 0
         while level or not self.skip(closing):
-            if self.take(plain) is not None or self.take(CONTINUED) is not None:
+            if (text := self.take(plain)) is not None:
+                parts.append(Text(text=text))
+            elif self.take(CONTINUED) is not None:
                 continue
-            if self.peek() in ("(", ")"):
+            elif self.peek() in ("(", ")"):
                 level += 1 if self.peek() == "(" else -1
+                parts.append(Text(text=self.peek()))
                 self.at += 1
             elif self.at >= len(self.text) or not self._quoted_or_expanded(parts):
                 level = -1
@@ -224,7 +227,7 @@ class Words(Cursor):
                 self.depth -= 1
                 return None
         self.depth -= 1
-        return Word(parts=tuple(part for part in parts if not isinstance(part, Text)))
+        return Word(parts=_joined(parts))
 
     def _braces(self, *, quoted: bool) -> Variable:
         self.deeper()
@@ -262,7 +265,7 @@ class Words(Cursor):
             elif (text := self.take(IN_BRACES)) is not None:
                 parts.append(Text(text=text, quoted=quoted, start=self.place(here)))
             elif self.at >= len(self.text):
-                raise self.trouble("a ${ is never closed")
+                raise self.trouble("a ${ that is never closed")
             elif self.take(CONTINUED) is None:
                 self._quoted_or_expanded(parts)
         return Word(parts=_joined(parts))
@@ -271,7 +274,7 @@ class Words(Cursor):
         start = self.at + 1
         found = BACKTICKED.match(self.text, start)
         if found is None:
-            raise self.trouble("a ` is never closed")
+            raise self.trouble("a ` that is never closed")
         self.at = found.end()
         inner = found.group(1)
         signs = '$`"\\\\' if quoted else "$`\\\\"

@@ -1,1 +1,1 @@
-"""Shell commands, parsed and thought about; never run."""
+"""Shell commands, read and thought about; never run."""

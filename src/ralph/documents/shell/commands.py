@@ -1,160 +1,188 @@
-"""How simple commands may end: which always succeed, which only pass a status on."""
+"""How simple commands may end. The way into this folder."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from ralph.documents.shell.interpreter import DEEPEST, Shell
-from ralph.documents.shell.ways import ANY, FAIL, OK, How, Ways, caught, negated, with_status
-from ralph.documents.shell.words import constant, literal, parse, script_text, text_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-Words = Sequence["Node"]
-
-SUCCEEDS: Final = frozenset(
-    {"true", ":", "echo", "printf", "sleep", "date", "pwd", "umask", "alias", "times", "jobs"}
-    | {"hash", "clear", "coproc"}
+from ralph.core.shell.tree import Command, Compound, Function, Script, Simple, Variable, Word
+from ralph.documents.shell import programs
+from ralph.documents.shell.builtins import BUILTINS, PROGRAMS, wrapped
+from ralph.documents.shell.compounds import Compounds, may_be_missing, redirected
+from ralph.documents.shell.interpreter import DEEPEST, MOST_STEPS, Around
+from ralph.documents.shell.options import Options, switched
+from ralph.documents.shell.values import ALWAYS_SET, Names
+from ralph.documents.shell.ways import (
+    State,
+    Way,
+    Ways,
+    caught,
+    either,
+    ended,
+    failed,
+    succeeded,
+    then,
+    with_entry,
 )
-"""Nothing about the work can make these fail."""
+from ralph.documents.shell.words import assigned, known_words, literal, script_text, variables
 
-FILTERS: Final[dict[str, tuple[str, ...]]] = {
-    "awk": ("exit",),
-    "sed": ("q", "Q"),
-    "sort": ("-c", "-C", "--check"),
-    **dict.fromkeys(("tee", "cat", "tail", "head", "uniq", "wc", "tr", "cut", "nl", "fold"), ()),
-    **dict.fromkeys(("fmt", "column", "tac", "rev", "ts", "less", "more", "pr", "expand"), ()),
-    **dict.fromkeys(("base64", "md5sum", "sha256sum", "gzip"), ()),
-}
-"""These succeed at the end of a pipe, unless an argument contains one of the signs."""
+Words = Sequence[Word]
 
-SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
-WRAPPERS: Final = frozenset(
-    {"command", "builtin", "env", "nohup", "nice", "time", "timeout", "sudo", "stdbuf", "setsid"}
-    | {"ionice", "chronic"}
+SPECIAL: Final = frozenset(
+    {":", ".", "eval", "exec", "exit", "export", "readonly", "set", "shift", "times", "trap"}
+    | {"unset", "break", "continue", "return"}
 )
-"""These end with the status of the command in their arguments."""
-
-SYSTEM_FOLDERS: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/")
+"""A mistake in one of these ends sh, though not bash."""
 
 
-def run(shell: Shell, words: Words) -> Ways:
-    """A name and its arguments."""
-    name = literal(words[0]) if words else None
-    if name is None:
-        return ANY
-    if (body := shell.functions.get(name)) is not None:
-        return caught(shell.deeper(lambda: shell.statement(body)), "return")
-    for folder in SYSTEM_FOLDERS:
-        name = name.removeprefix(folder)
-    arguments = words[1:]
-    if name in BUILTINS:
-        return BUILTINS[name](shell, arguments)
-    if name in SHELLS:
-        return _inner_shell(shell, arguments)
-    if name in WRAPPERS:
-        return _wrapped(shell, arguments)
-    if shell.piped and name in FILTERS:
-        given = [literal(word) or "" for word in arguments]
-        return ANY if any(sign in word for word in given for sign in FILTERS[name]) else OK
-    return OK if name in SUCCEEDS else ANY
+def can_fail(script: Script, text: str) -> bool:
+    """Whether a shell that runs this may end with a failure."""
+    shell = Shell(Names(text))
+    return False in shell.statuses(script, State(), Around()) or shell.killed
 
 
-def _wrapped(shell: Shell, arguments: Words) -> Ways:
-    """`env A=1 make`, `timeout 10m make`, `nice -n 5 make`."""
-    for index, word in enumerate(arguments):
-        text = literal(word)
-        if text in ("-v", "-V", "--version", "--help"):
-            return ANY
-        if text is None or not (text[:1] in "-0123456789" or "=" in text):
-            return run(shell, arguments[index:])
-    return ANY
+class Shell(Compounds):
+    """Evaluates all commands."""
+
+    def evaluate(self, command: Command, state: State, around: Around) -> Ways:
+        asked = (id(command), state, around)
+        if asked not in self.answers:
+            self.steps += 1
+            many = self.steps > MOST_STEPS
+            answer = either(state) if many else self._evaluate(command, state, around)
+            self.answers[asked] = answer
+        return self.answers[asked]
+
+    def _evaluate(self, command: Command, state: State, around: Around) -> Ways:
+        match command:
+            case Simple():
+                return self._simple(command, state, around)
+            case Compound():
+                return self.compound(command, state, around)
+            case Function():
+                self.bodies[id(command.body)] = command.body
+                functions = dict(state.functions) | {command.name: id(command.body)}
+                return succeeded(state._replace(functions=tuple(sorted(functions.items()))))
+
+    def _simple(self, command: Simple, state: State, around: Around) -> Ways:
+        text = dict(state.traps).get("DEBUG")
+        if not text:
+            return self._untrapped(command, state, around)
+        trapped = state._replace(traps=with_entry(state.traps, "DEBUG", None))
+        before = self.text(text, trapped, around)
+        return then(before, lambda _: self._untrapped(command, state, around))
+
+    def _untrapped(self, command: Simple, state: State, around: Around) -> Ways:
+        if command.words:
+            words = _with_arguments(command.words, around)
+            ways = self.run(words, state, redirected(command.redirects, state, around))
+        else:
+            ways = then(
+                self.substituted(_assigned_words(command), state._replace(ok=True), around),
+                lambda now: frozenset({Way("end", self._assign(command, now, state))}),
+            )
+        if may_be_missing(command.redirects, state):
+            ways |= failed(state)
+            name = literal(command.words[0], state) if command.words else None
+            if name in SPECIAL and not around.is_bash:
+                ways |= {Way("exit", state._replace(ok=False))}
+        if self._may_stop(command, state, around):
+            ways |= {Way("exit", state._replace(ok=False))}
+        return self.settled(ways, around)
+
+    def _assign(self, command: Simple, now: State, before: State) -> State:
+        for each in command.assignments:
+            value = assigned(each, now._replace(ok=before.ok))
+            kept = value if each.name in self.names.followed else None
+            now = now._replace(values=with_entry(now.values, each.name, kept))
+        return now
+
+    def _may_stop(self, command: Simple, state: State, around: Around) -> bool:
+        """`${x:?}`, or `$x` under `set -u`: without a value the shell ends."""
+        words = [*command.words, *_assigned_words(command)]
+        found = [each for word in words for each in variables(word)]
+        return any("?" in each.operator for each in found) or (
+            state.nounset and any(self._may_be_unset(each, around) for each in found)
+        )
+
+    def _may_be_unset(self, variable: Variable, around: Around) -> bool:
+        name = variable.name
+        if variable.operator.strip(":") in ("-", "=", "+", "?") or not name.isidentifier():
+            return name.isdecimal() and name != "0" and not around.function
+        return name not in self.names.given and name not in ALWAYS_SET
+
+    def run(
+        self,
+        words: Words,
+        state: State,
+        around: Around,
+        *,
+        functions: bool = True,
+        builtins: bool = True,
+    ) -> Ways:
+        """A name and its arguments; other programs know neither functions nor builtins."""
+        name = literal(words[0], state) if words else None
+        if name is None:
+            return either(state)
+        arguments = words[1:]
+        number = dict(state.functions).get(name) if functions else None
+        if number is not None:
+            return self._call(number, arguments, state, around)
+        plain = name
+        for folder in programs.SYSTEM_FOLDERS:
+            plain = plain.removeprefix(folder)
+        known = PROGRAMS.get(plain) or (BUILTINS.get(name) if builtins else None)
+        if known is not None:
+            return known(self, arguments, state, around)
+        if plain in programs.SHELLS:
+            return self._inner_shell(plain, arguments, state, around)
+        if plain in programs.WRAPPERS:
+            return wrapped(self, plain, arguments, state, around)
+        given = [literal(word, state) for word in arguments]
+        if programs.always_succeeds(plain, given, piped=around.piped):
+            return succeeded(state)
+        return either(state)
+
+    def _call(self, number: int, arguments: Words, state: State, around: Around) -> Ways:
+        if around.depth >= DEEPEST:
+            return either(state)
+        given = None if self.names.arguments_move else known_words(arguments, state)
+        inside = around._replace(depth=around.depth + 1, loops=0, function=True, arguments=given)
+        return caught(self.evaluate(self.bodies[number], state, inside), "return")
+
+    def _inner_shell(self, name: str, arguments: Words, state: State, around: Around) -> Ways:
+        """`bash -c '…'`, `bash <<EOF`; what stands in a file may do anything."""
+        options = Options()
+        rest = options.take([literal(word, state) for word in arguments])
+        operands = arguments[len(arguments) - len(rest) :]
+        if options.is_unknown or (operands and not options.has("c") and not options.has("s")):
+            return either(state)
+        text = around.stdin
+        if options.has("c"):
+            text = script_text(operands[0], state) if operands else None
+        if text is None or around.depth >= DEEPEST:
+            return either(state)
+        script = self.read(text)
+        if options.has("n"):
+            return ended(state, {not script.error})
+        inside = switched(State(inherits=name != "bash"), options)
+        is_bash = name == "bash"
+        where = Around(depth=around.depth + 1, is_bash=is_bash, piped=around.piped)
+        statuses = self.statuses(script, inside, where)
+        return ended(state, {*statuses, not script.error} if script.error else statuses)
 
 
-def _inner_shell(shell: Shell, arguments: Words) -> Ways:
-    """`bash -c '…'`, `bash <<EOF`; what stands in a file may do anything."""
-    inner = shell.inner()
-    script = shell.heredoc
-    waiting = list(arguments)
-    while waiting:
-        option = literal(waiting.pop(0)) or ""
-        if option[:1] not in ("-", "+"):
-            return ANY
-        value = literal(waiting.pop(0)) if option.endswith("o") and waiting else None
-        inner.options([option, value or ""])
-        if "c" in option and not option.startswith("--") and waiting:
-            script = script_text(waiting[0])
-            break
-    if script is None or inner.depth > DEEPEST:
-        return ANY
-    return with_status(inner.leaves(parse(script).children))
+def _with_arguments(words: Words, around: Around) -> Words:
+    """`"$@"` is what the function was called with."""
+    if around.arguments is None:
+        return words
+    found: list[Word] = []
+    for word in words:
+        match word.parts:
+            case (Variable(name="@", quoted=True, operator="", index="", word=None),):
+                found += around.arguments
+            case _:
+                found.append(word)
+    return found
 
 
-def _leave(how: How) -> Callable[[Shell, Words], Ways]:
-    def leave(shell: Shell, arguments: Words) -> Ways:
-        if not arguments or text_of(arguments[0]).strip('"') == "$?":
-            return with_status(shell.last, how)
-        status = literal(arguments[0])
-        if status is None:
-            return with_status((True, False), how)
-        return with_status({status.isdecimal() and int(status) % 256 == 0}, how)
-
-    return leave
-
-
-def _always(ways: Ways) -> Callable[[Shell, Words], Ways]:
-    return lambda _shell, _arguments: ways
-
-
-def _not(shell: Shell, arguments: Words) -> Ways:
-    """The second one of `! ! make`, which the grammar takes for a command."""
-    return negated(run(shell, arguments))
-
-
-def _set(shell: Shell, arguments: Words) -> Ways:
-    shell.options([literal(word) or "" for word in arguments])
-    return OK
-
-
-def _eval(shell: Shell, arguments: Words) -> Ways:
-    return shell.script(" ".join(script_text(word) for word in arguments))
-
-
-def _exec(shell: Shell, arguments: Words) -> Ways:
-    """Nothing that follows is reached; without a command it only redirects."""
-    if not arguments:
-        return OK
-    return with_status((ok for _, ok in _wrapped(shell, arguments)), "exit")
-
-
-def _wait(_shell: Shell, arguments: Words) -> Ways:
-    """Without a job's number it waits for all of them, and succeeds."""
-    return ANY if arguments else OK
-
-
-def _trap(shell: Shell, arguments: Words) -> Ways:
-    if any(literal(word) in ("EXIT", "0") for word in arguments[1:]):
-        script = script_text(arguments[0])
-        shell.on_exit = "" if script == "-" else script
-    return OK
-
-
-def _test(_shell: Shell, arguments: Words) -> Ways:
-    answer = constant([literal(word) for word in arguments])
-    return ANY if answer is None else with_status({answer})
-
-
-BUILTINS: Final[dict[str, Callable[[Shell, Words], Ways]]] = {
-    "exit": _leave("exit"),
-    "return": _leave("return"),
-    "break": _always(with_status({True}, "loop")),
-    "continue": _always(with_status({True}, "loop")),
-    "false": _always(FAIL),
-    "!": _not,
-    "set": _set,
-    "eval": _eval,
-    "exec": _exec,
-    "wait": _wait,
-    "trap": _trap,
-    "test": _test,
-}
+def _assigned_words(command: Simple) -> list[Word]:
+    return [word for each in command.assignments for word in each.words]

@@ -1,163 +1,220 @@
-"""A shell that only thinks: what its options, functions and traps make of statements."""
+"""A shell that only thinks: lists, pipes, subshells, and what options and traps make of them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final, NamedTuple
 
+from ralph.core.shell.insides import substitutions
+from ralph.core.shell.reading import read
+from ralph.core.shell.tree import Command, Pipeline, Script, Substitution, Word
+from ralph.documents.shell.values import Names
 from ralph.documents.shell.ways import (
-    ANY,
-    FAIL,
     NONE,
-    OK,
+    State,
+    Way,
     Ways,
-    ends,
-    leaving,
-    negated,
-    with_status,
+    either,
+    ended,
+    succeeded,
+    then,
+    with_entry,
 )
-from ralph.documents.shell.words import parse
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 DEEPEST: Final = 8
 """Functions, `eval` and `sh -c` inside one another; deeper ones may do anything."""
 MOST_STEPS: Final = 20_000
-"""Statements looked at for one command, so that nested functions cannot take for ever."""
-
-Table = Mapping[str, Callable[["Shell", "Node"], Ways]]
-"""How each kind of statement may end, by the grammar's name for it."""
+"""Commands looked at for one gate, so that nested functions cannot take for ever."""
 
 
-class Shell:
-    """One shell: the options and functions that earlier statements have set."""
+class Around(NamedTuple):
+    """Where a statement stands. Nothing that it does changes this."""
 
-    errexit = False
-    pipefail = False
-    watched = True
+    watched: bool = True
     """Whether `set -e` looks at failures here: not in a condition, nor left of `||`."""
-    piped = False
-    """Whether the standard input comes from a pipe."""
-    depth = 0
-    on_exit = ""
-    heredoc: str | None = None
-    last: frozenset[bool] = frozenset({True})
-    """What `$?` may be."""
+    piped: bool = False
+    """Whether the standard input is there for certain."""
+    stdin: str | None = None
+    """What a shell would read there."""
+    loops: int = 0
+    astray: bool = False
+    """In a subshell in a loop, where shells disagree about what `break` does."""
+    function: bool = False
+    arguments: tuple[Word, ...] | None = None
+    """The function's."""
+    is_bash: bool = False
+    """Not just any sh."""
+    depth: int = 0
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.functions: dict[str, Node] = {}
-        self.steps = [0]
 
-    def inner(self) -> "Shell":
-        """A new shell that this one starts and waits for."""
-        shell = Shell(self.table)
-        shell.steps, shell.depth = self.steps, self.depth + 1
-        return shell
+class Interpreter:
+    """Goes through a script and finds all the ways in which it may end."""
 
-    def subshell(self, statements: Sequence["Node"], *, piped: bool = False) -> Ways:
-        """`( … )`: knows what this one knows; what it sets is lost."""
-        shell = Shell(self.table)
-        vars(shell).update(vars(self), functions=dict(self.functions), on_exit="")
-        shell.piped = piped or self.piped
-        return with_status(shell.leaves(statements))
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.trees: dict[str, Script] = {}
+        self.bodies: dict[int, Command] = {}
+        """All functions, by what states know of them."""
+        self.answers: dict[tuple[int, State, Around], Ways] = {}
+        self.steps = 0
+        self.killed = False
+        """Whether a shell ends itself by a signal somewhere, which is a failure for all around."""
 
-    def leaves(self, statements: Sequence["Node"]) -> frozenset[bool]:
-        """The statuses with which this shell may end."""
-        statuses = frozenset(ok for _, ok in self.block(statements))
-        if self.on_exit:
-            self.last = statuses
-            after = self.script(self.on_exit)
-            exits = frozenset(ok for how, ok in after if how == "exit")
-            statuses = exits | statuses if ends(after) else exits
-        return statuses
+    def evaluate(self, command: Command, state: State, around: Around) -> Ways:
+        """One command of whatever kind."""
+        raise NotImplementedError
 
-    def block(self, children: Sequence["Node"]) -> Ways:
-        """Statements one after the other."""
-        ways = OK
-        for child, following in zip(children, [*children[1:], None], strict=False):
-            if not child.is_named or child.type == "comment":
+    def run(
+        self,
+        words: Sequence[Word],
+        state: State,
+        around: Around,
+        *,
+        functions: bool = True,
+        builtins: bool = True,
+    ) -> Ways:
+        """A name and its arguments; other programs know neither functions nor builtins."""
+        raise NotImplementedError
+
+    def statuses(self, script: Script, state: State, around: Around) -> frozenset[bool]:
+        """With what a shell of its own that runs the script may end."""
+        statuses: set[bool] = set()
+        for way in self.script(script, state, around):
+            text = dict(way.state.traps).get("EXIT") if way.how != "gone" else None
+            if not text:
+                statuses.add(way.state.ok)
                 continue
-            if not ends(ways):
-                break
-            # Nobody waits for a background job, so it always "succeeds".
-            background = following is not None and following.type == "&"
-            now = OK if background else self.statement(child)
-            self.last = ends(now)
-            ways = leaving(ways) | now
+            trapped = way.state._replace(traps=with_entry(way.state.traps, "EXIT", None))
+            for last in self.text(text, trapped, around):
+                leaves = last.how in ("exit", "gone")
+                statuses.add(last.state.ok if leaves else way.state.ok)
+        return frozenset(statuses)
+
+    def script(self, script: Script, state: State, around: Around) -> Ways:
+        """Lists one after the other."""
+        ways: Ways = frozenset({Way("end", state)}) if script.pipelines else succeeded(state)
+        for pipelines in lists(script):
+            ways = then(ways, partial(self._list, pipelines, around=around))
         return ways
 
-    def statement(self, node: "Node") -> Ways:
-        """One statement."""
-        self.steps[0] += 1
-        evaluate = self.table.get(node.type)
-        if evaluate is None or self.steps[0] > MOST_STEPS:
-            return self.settled(ANY)
-        return evaluate(self, node)
+    def read(self, text: str) -> Script:
+        """Always the same tree for the same text."""
+        if text not in self.trees:
+            self.trees[text] = read(text)
+        return self.trees[text]
 
-    def settled(self, ways: Ways) -> Ways:
-        """Under `set -e` a failure that nobody looks at leaves the shell."""
-        if not (self.errexit and self.watched and ("end", False) in ways):
-            return ways
-        return (ways - FAIL) | {("exit", False)}
-
-    def unwatched(self, statements: Sequence["Node"]) -> Ways:
-        """Statements whose failure somebody looks at, so that `set -e` does not."""
-        before, self.watched = self.watched, False
-        try:
-            return self.block(statements)
-        finally:
-            self.watched = before
-
-    def script(self, text: str) -> Ways:
+    def text(self, text: str, state: State, around: Around) -> Ways:
         """Text that this shell runs as if it stood here (`eval`, a trap)."""
-        return self.deeper(lambda: self.block(parse(text).children))
-
-    def deeper(self, evaluate: Callable[[], Ways]) -> Ways:
-        """One level further down, or anything at all when that is too deep."""
-        if self.depth >= DEEPEST:
-            return ANY
-        self.depth += 1
-        try:
-            return evaluate()
-        finally:
-            self.depth -= 1
-
-    def chain(self, steps: Sequence[tuple[str, Sequence["Node"]]]) -> Ways:
-        """`a && b || c`: each step with the operator before it; several nodes are a pipe."""
-        ways, watched = OK, self.watched
-        for number, (operator, parts) in enumerate(steps):
-            needed = operator != "||"
-            if ("end", needed) not in ways:
-                continue
-            if number:
-                self.last = frozenset({needed})
-            # `set -e` looks at nothing but the last step.
-            self.watched = watched and number == len(steps) - 1
-            now = self.pipe(parts) if len(parts) > 1 else self.statement(parts[0])
-            ways = (ways - with_status({needed})) | now
-        self.watched = watched
+        if around.depth >= DEEPEST:
+            return either(state)
+        script = self.read(text)
+        ways = self.script(script, state, around._replace(depth=around.depth + 1))
+        if script.error:
+            # Some shells go on behind it, others stop.
+            return ways | either(state) | {Way("exit", state._replace(ok=False))}
         return ways
 
-    def pipe(self, parts: Sequence["Node"]) -> Ways:
-        """Without `pipefail` the last command alone decides."""
-        # The grammar puts the `!` of `! a | b` on `a`; the shell negates the whole.
-        denied = parts[0].type == "negated_command"
-        results = [self.subshell(parts[0].named_children if denied else parts[:1])]
-        results += [self.subshell([part], piped=True) for part in parts[1:]]
-        ways = results[-1]
-        if self.pipefail:
-            one_may_fail = any(("end", False) in result for result in results)
-            all_may_succeed = all(("end", True) in result for result in results)
-            ways = (FAIL if one_may_fail else NONE) | (OK if all_may_succeed else NONE)
-        return negated(ways) if denied else self.settled(ways)
+    def _list(self, pipelines: Sequence[Pipeline], state: State, around: Around) -> Ways:
+        """`a && b || c`: `set -e` looks at nothing but the last one."""
+        if state.noexec:
+            return frozenset({Way("end", state)})
+        ways: Ways = frozenset({Way("end", state)})
+        for number, pipeline in enumerate(pipelines, start=1):
+            needed = pipeline.after != "||"
+            here = around._replace(watched=around.watched and number == len(pipelines))
+            reached: Ways = NONE
+            for way in ways:
+                skipped = number > 1 and way.state.ok != needed
+                is_next = way.how == "end" and not skipped
+                reached |= self.pipeline(pipeline, way.state, here) if is_next else {way}
+            ways = reached
+        # Nobody waits for a background job, so it always "succeeds".
+        return succeeded(state) if pipelines[0].background else ways
 
-    def options(self, words: Sequence[str]) -> None:
-        """What `set -euo pipefail` and `bash -e` switch on, and `+e` off."""
-        for word, following in zip(words, [*words[1:], ""], strict=False):
-            if word[:1] not in ("-", "+") or word.startswith("--"):
-                continue
-            named = following if word.endswith("o") else ""
-            if "e" in word or named == "errexit":
-                self.errexit = word.startswith("-")
-            if named == "pipefail":
-                self.pipefail = word.startswith("-")
+    def pipeline(self, pipeline: Pipeline, state: State, around: Around) -> Ways:
+        """Without `pipefail` the last command alone decides."""
+        here = around._replace(watched=around.watched and not pipeline.denied)
+        if len(pipeline.commands) == 1:
+            ways = self.evaluate(pipeline.commands[0], state, here)
+        elif pipeline.commands:
+            ways = self.settled(self._pipe(pipeline.commands, state, here), here)
+        else:
+            ways = succeeded(state)
+        if not pipeline.denied:
+            return ways
+        return then(ways, lambda now: ended(now, {not now.ok}))
+
+    def _pipe(self, commands: Sequence[Command], state: State, around: Around) -> Ways:
+        results: list[frozenset[bool]] = []
+        for number, command in enumerate(commands):
+            script = Script(pipelines=(Pipeline(commands=(command,)),))
+            inside = around._replace(stdin=None, piped=True) if number else around
+            results.append(self._inner(script, state, inside))
+        statuses = results[-1]
+        if state.pipefail:
+            statuses = frozenset(
+                [False] * any(False in result for result in results)
+                + [True] * all(True in result for result in results)
+            )
+        return ended(state, statuses)
+
+    def subshell(self, script: Script, state: State, around: Around) -> Ways:
+        """`( … )`: knows what this one knows; what it sets is lost."""
+        return ended(state, self._inner(script, state, around))
+
+    def _inner(self, script: Script, state: State, around: Around) -> frozenset[bool]:
+        astray = around.astray or around.loops > 0
+        inside = around._replace(loops=0, astray=astray)
+        return self.statuses(script, state._replace(traps=()), inside)
+
+    def substituted(self, words: Sequence[Word], state: State, around: Around) -> Ways:
+        """After the last `$(…)` in the words has run; `$?` stays where there is none."""
+        scripts = [
+            part.script
+            for word in words
+            for part in substitutions(word)
+            if isinstance(part, Substitution)
+        ]
+        if not scripts:
+            return frozenset({Way("end", state)})
+        inside = state if state.inherits else state._replace(errexit=False)
+        # bash looks away in here where it does so outside; other shells do not.
+        watched = {around.watched} if around.is_bash else {around.watched, True}
+        statuses: set[bool] = set()
+        for each in watched:
+            statuses |= self._inner(scripts[-1], inside, around._replace(watched=each))
+        return ended(state, statuses)
+
+    def settled(self, ways: Ways, around: Around) -> Ways:
+        """A failure that nobody looks at: a trap may act on it, and `set -e` leaves the shell."""
+        if not around.watched:
+            return ways
+        return frozenset(
+            left for way in ways for left in (self._failed(way, around) if _fails(way) else (way,))
+        )
+
+    def _failed(self, way: Way, around: Around) -> Iterator[Way]:
+        state = way.state
+        text = dict(state.traps).get("ERR")
+        if text and (state.errtrace or not around.function):
+            trapped = state._replace(traps=with_entry(state.traps, "ERR", None))
+            yield from (
+                last for last in self.text(text, trapped, around) if last.how in ("exit", "gone")
+            )
+            if not any(last.how == "end" for last in self.text(text, trapped, around)):
+                return
+        yield Way("exit", state) if state.errexit else way
+
+
+def lists(script: Script) -> list[list[Pipeline]]:
+    """Pipelines joined by `&&` and `||` belong together."""
+    found: list[list[Pipeline]] = []
+    for pipeline in script.pipelines:
+        if pipeline.after and found:
+            found[-1].append(pipeline)
+        else:
+            found.append([pipeline])
+    return found
+
+
+def _fails(way: Way) -> bool:
+    return way.how == "end" and not way.state.ok

@@ -1,115 +1,92 @@
-"""Shell commands as a syntax tree, and the text of their words. Parsed, never run."""
+"""The text of words, as far as it is known before the shell runs."""
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+import re
+from collections.abc import Sequence
+from typing import Final
 
-from ralph.core.safe_text import one_line
+from ralph.core.shell.tree import (
+    Assignment,
+    Number,
+    Part,
+    Script,
+    Substitution,
+    Text,
+    Variable,
+    Word,
+)
+from ralph.documents.shell.conditions import FAILED
+from ralph.documents.shell.ways import State
 
-if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
-
-RESERVED: Final = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "in", "}", ")"})
-"""Words that only close or continue something; the grammar takes a stray one for a command."""
-
-
-def parse(text: str) -> "Node":
-    """The root of the tree; a text that is not shell has a tree as well, see `syntax_error`."""
-    # The grammar's own scanner is C and was made for ASCII; what else a command holds are letters.
-    plain = "".join(char if char < "\x80" else "_" for char in text)
-    return _parser().parse(plain.encode()).root_node
-
-
-@lru_cache(maxsize=1)
-def _parser() -> "Parser":
-    # Imported here: loading the grammar takes longer than all that `ralph task add` does.
-    import tree_sitter_bash
-    from tree_sitter import Language, Parser
-
-    return Parser(Language(tree_sitter_bash.language()))
+EXPANDED: Final = re.compile(r"[*?]|\[.|^~|\{[^}]*(?:,|\.\.)[^}]*\}")
+"""Outside quotes these may become something else; a lone `[` is a command."""
+ONE_WORD: Final = re.compile(r"[\w@%+=:,./-]+|" + re.escape(FAILED))
+"""A value that is the same without quotes around it."""
+UNKNOWN: Final = "$UNKNOWN"
+"""What stands in a script for an expansion whose text nobody knows."""
+SOMETHING: Final = Substitution(script=Script())
+"""The same among words."""
 
 
-def syntax_error(root: "Node") -> str | None:
-    """What is wrong with the text, and where; None when it is valid."""
-    for node in nodes(root):
-        if node.is_missing:
-            return f"line {node.start_point.row + 1} stops before it is finished"
-        if node.is_error or (node.type == "command_name" and text_of(node) in RESERVED):
-            shown = one_line(text_of(node), 30)
-            return f"line {node.start_point.row + 1} has an unexpected `{shown}`"
-    return None
-
-
-def nodes(root: "Node") -> Iterator["Node"]:
-    """The node and all below it, in the order of the text."""
-    # Without recursion: a tree may be deeper than Python's stack.
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children))
-
-
-def text_of(node: "Node") -> str:
-    """As written."""
-    return (node.text or b"").decode(errors="replace")
-
-
-def literal(node: "Node") -> str | None:
+def literal(word: Word, state: State) -> str | None:
     """The word as the command receives it, or None when it is known only as the shell runs."""
-    if node.type == "command_name":
-        return literal(node.children[0]) if node.children else None
-    if node.type in ("word", "number"):
-        return _unescaped(text_of(node), only="")
-    if node.type == "raw_string":
-        return text_of(node)[1:-1]
-    if node.type == "string":
-        plain = all(child.type == "string_content" for child in node.named_children)
-        return script_text(node) if plain else None
-    if node.type == "concatenation":
-        parts = [literal(child) for child in node.children]
-        return None if None in parts else "".join(part or "" for part in parts)
-    return None
+    texts = [_known(part, state) for part in word.parts]
+    known = [text for text in texts if text is not None]
+    if len(known) < len(texts) or (FAILED in known and len(known) > 1):
+        return None
+    return "".join(known)
 
 
-def script_text(node: "Node") -> str:
-    """A word that another shell will read: what is quoted is opened, expansions stay as written."""
-    if node.type == "string":
-        return _unescaped(text_of(node)[1:-1], only='$`"\\\n')
-    if node.type == "concatenation":
-        return "".join(script_text(child) for child in node.children)
-    text = literal(node)
-    return text_of(node) if text is None else text
+def script_text(word: Word, state: State) -> str:
+    """A word that another shell will read; what nobody knows is a variable in it."""
+    texts = (part.text if isinstance(part, Text) else _known(part, state) for part in word.parts)
+    return "".join(UNKNOWN if text is None else text.replace(FAILED, "1") for text in texts)
 
 
-def constant(words: Sequence[str | None]) -> bool | None:
-    """What `test` says about words that never change (`1 = 1`); None when that depends."""
-    match words:
-        case [] | [""]:
-            return False
-        case ["!", *rest]:
-            inner = constant(rest)
-            return None if inner is None else not inner
-        case [str()]:
-            return True
-        case [str(left), "=" | "==" | "-eq", str(right)]:
-            return left == right
-        case [str(left), "!=" | "-ne", str(right)]:
-            return left != right
+def assigned(assignment: Assignment, state: State) -> str | None:
+    """The variable's new value, if it is known."""
+    if assignment.array or assignment.adds:
+        return None
+    # Nothing is split or looked up among files here.
+    parts = [
+        Variable(name=part.name, operator=part.operator, index=part.index, quoted=True)
+        if isinstance(part, Variable)
+        else part
+        for part in assignment.words[0].parts
+    ]
+    return literal(Word(parts=tuple(parts)), state)
+
+
+def known_words(words: Sequence[Word], state: State) -> tuple[Word, ...]:
+    """The words as they are now, to be used when the state is another."""
+    return tuple(
+        Word(parts=(Text(text=text, quoted=True) if text is not None else SOMETHING,))
+        for text in (literal(word, state) for word in words)
+    )
+
+
+def variables(word: Word) -> list[Variable]:
+    """Those that are expanded with the word; not the ones in `$(…)`."""
+    found: list[Variable] = []
+    for part in word.parts:
+        if isinstance(part, Variable):
+            found.append(part)
+        inner = part.word if isinstance(part, Variable | Number) else None
+        if inner is not None and not (isinstance(part, Variable) and part.operator):
+            found += variables(inner)
+    return found
+
+
+def _known(part: Part, state: State) -> str | None:
+    match part:
+        case Text():
+            return None if not part.quoted and EXPANDED.search(part.text) else part.text
+        case Number():
+            text = (literal(part.word, state) or "").strip()
+            return text if text.isascii() and text.isdecimal() else None
+        case Variable(operator="", index="", word=None):
+            status = "0" if state.ok else FAILED
+            value = status if part.name == "?" else dict(state.values).get(part.name)
+            is_one = value is not None and (part.quoted or ONE_WORD.fullmatch(value))
+            return value if is_one else None
         case _:
             return None
-
-
-def _unescaped(text: str, *, only: str) -> str:
-    """Without the backslashes that quote: before the characters `only`, or before any."""
-    if "\\" not in text:
-        return text
-    result, characters = "", iter(text)
-    for character in characters:
-        if character != "\\":
-            result += character
-            continue
-        quoted = next(characters, "")
-        kept = "" if not only or quoted in only else "\\"
-        result += kept + ("" if quoted == "\n" else quoted)
-    return result
