@@ -40,7 +40,8 @@ def _mistake(script: Script, command: str) -> str:
         return script.error
     if script.error_at >= end:
         return f"line {line} stops before it is finished"
-    return f"line {line} has {script.error}"
+    is_sentence = script.error.startswith("it ")
+    return f"line {line} {script.error[3:] if is_sentence else f'has {script.error}'}"
 
 
 def _reason(script: Script, command: str) -> str:

@@ -76,7 +76,7 @@ def test_compounds_and_functions_have_a_kind() -> None:
         ("echo 'a", "a ' that is never closed"),
         ('echo "a', 'a " that is never closed'),
         ("echo `a", "a ` that is never closed"),
-        ("if a; then b", "`fi` is missing"),
+        ("if a; then b", "no `fi`"),
         ("( a", "it stops before it is finished"),
         ("a )", "an unexpected `)`"),
         ("a | | b", "an unexpected `| b`"),

@@ -54,7 +54,7 @@ class Simples(Heredocs):
         """One of these has to be the next word."""
         self.gap()
         if self.bare() not in words:
-            raise self.trouble("" if self.peek() else f"`{words[0]}` is missing")
+            raise self.trouble("" if self.peek() else f"no `{words[0]}`")
         return self.next_bare()
 
     def redirects(self) -> tuple[Redirect, ...]:

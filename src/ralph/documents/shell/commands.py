@@ -76,7 +76,7 @@ class Shell(Compounds):
             ways = self.run(words, state, redirected(command.redirects, state, around))
         else:
             ways = then(
-                self.substituted(_assigned_words(command), state._replace(ok=True), around),
+                self.substituted(_assigned_words(command), state, around, default=True),
                 lambda now: frozenset({Way("end", self._assign(command, now, state))}),
             )
         if may_be_missing(command.redirects, state):
@@ -163,8 +163,8 @@ class Shell(Compounds):
         script = self.read(text)
         if options.has("n"):
             return ended(state, {not script.error})
-        inside = switched(State(inherits=name != "bash"), options)
-        is_bash = name == "bash"
+        is_bash = name == "bash" and not options.has("posix")
+        inside = switched(State(inherits=not is_bash), options)
         where = Around(depth=around.depth + 1, is_bash=is_bash, piped=around.piped)
         statuses = self.statuses(script, inside, where)
         return ended(state, {*statuses, not script.error} if script.error else statuses)

@@ -100,7 +100,8 @@ class Compounds(Interpreter):
             return _next(self.script(command.scripts[0], before.state, inside), left)
 
         words = command.words if command.name else ()
-        rounds = {Round(way.state, status=True) for way in self.substituted(words, state, around)}
+        before = self.substituted(words, state, around, default=state.ok)
+        rounds = {Round(way.state, status=True) for way in before}
         for _ in filter(_is_there, words):
             following = {after for before in rounds for after in once(before)}
             if following == rounds:
@@ -118,7 +119,7 @@ class Compounds(Interpreter):
 
     def _case(self, command: Compound, state: State, around: Around) -> Ways:
         subject = command.words[0]
-        before = self.substituted([subject], state, around)
+        before = self.substituted([subject], state, around, default=state.ok)
         return then(
             before,
             lambda now: self._matched(literal(subject, now), command.branches, now, around),

@@ -166,8 +166,10 @@ class Interpreter:
         inside = around._replace(loops=0, astray=astray)
         return self.statuses(script, state._replace(traps=()), inside)
 
-    def substituted(self, words: Sequence[Word], state: State, around: Around) -> Ways:
-        """After the last `$(…)` in the words has run; `$?` stays where there is none."""
+    def substituted(
+        self, words: Sequence[Word], state: State, around: Around, *, default: bool
+    ) -> Ways:
+        """After the last `$(…)` in the words has run; without one `$?` is the default."""
         scripts = [
             part.script
             for word in words
@@ -175,7 +177,7 @@ class Interpreter:
             if isinstance(part, Substitution)
         ]
         if not scripts:
-            return frozenset({Way("end", state)})
+            return ended(state, {default})
         inside = state if state.inherits else state._replace(errexit=False)
         # bash looks away in here where it does so outside; other shells do not.
         watched = {around.watched} if around.is_bash else {around.watched, True}

@@ -37,6 +37,7 @@ class Options:
             if word in ("-", "--"):
                 return waiting
             if word.startswith("--"):
+                self.switches[word[2:]] = True
                 del waiting[: 1 if word in LONG_VALUES else 0]
                 continue
             for letter in word[1:]:
@@ -59,4 +60,5 @@ def switched(state: State, options: Options) -> State:
         errtrace=switches.get("E", state.errtrace),
         noexec=switches.get("n", state.noexec),
         pipefail=switches.get("pipefail", state.pipefail),
+        inherits=switches.get("posix", state.inherits),
     )
