@@ -12,6 +12,7 @@ CANNOT_FAIL = [
     "make test; [ $? -ge 0 ]",
     "make test || exit $((0))",
     "cmd=true; make test || $cmd",
+    "rc=1; make test; eval rc=0; exit $rc",
     "set -euo pipefail; code=0; make test || code=$?; echo $code",
     'f() { "$@"; }; f true',
     # Where `set -e` looks away.
@@ -70,6 +71,7 @@ CAN_FAIL = [
     "rc=0; for t in a b; do make $t || rc=1; done; exit $rc",
     "rc=0; f() { rc=1; }; make test || f; exit $rc",
     "rc=0; eval rc=1; exit $rc",
+    'rc=0; eval "$SETTINGS"; exit $rc',
     "rc=0; ((rc += 1)); exit $rc",
     "rc=0; read rc < file; exit $rc",
     "rc=0; . ./settings; exit $rc",

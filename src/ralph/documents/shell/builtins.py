@@ -106,12 +106,16 @@ def _shopt(_shell: Interpreter, arguments: Words, state: State, _around: Around)
 
 
 def _eval(shell: Interpreter, arguments: Words, state: State, around: Around) -> Ways:
-    return shell.text(" ".join(script_text(word, state) for word in arguments), state, around)
+    text = " ".join(script_text(word, state) for word in arguments)
+    if any(literal(word, state) is None for word in arguments):
+        state = state._replace(values=())
+    return shell.text(text, state, around)
 
 
 def _source(_shell: Interpreter, arguments: Words, state: State, _around: Around) -> Ways:
     """What stands in the file may also make the shell a strict one."""
     name = literal(arguments[0], state) if arguments else None
+    state = state._replace(values=())
     if name is not None and name.endswith(HARMLESS):
         return either(state)
     return either(state) | either(state._replace(errexit=True, pipefail=True))

@@ -3,9 +3,7 @@
 import re
 from typing import Final
 
-OTHER_WAYS: Final = re.compile(
-    r"\b(?:eval|source|let|read|mapfile|readarray|getopts|unset|nameref)\b|\(\(|(?:^|[\s;&|({])\.\s"
-)
+OTHER_WAYS: Final = re.compile(r"\b(?:let|read|mapfile|readarray|getopts|unset|nameref)\b|\(\(")
 """Ways to change a variable that cannot be followed by its name."""
 ARGUMENTS: Final = re.compile(r"\b(?:shift|getopts)\b|\bset\b[^\n;&|]*\s(?:--?\s|[^-+\s;&|])")
 """What gives a function other arguments than it was called with."""
