@@ -70,6 +70,7 @@ CAN_FAIL = [
     'rc=0; make test || rc=$?; exit "$rc"',
     "rc=0; for t in a b; do make $t || rc=1; done; exit $rc",
     "rc=0; f() { rc=1; }; make test || f; exit $rc",
+    "rc=0; rc=1 :; exit $rc",
     "rc=0; eval rc=1; exit $rc",
     'rc=0; eval "$SETTINGS"; exit $rc',
     "rc=0; ((rc += 1)); exit $rc",

@@ -72,6 +72,9 @@ class Shell(Compounds):
 
     def _untrapped(self, command: Simple, state: State, around: Around) -> Ways:
         if command.words:
+            for each in command.assignments:
+                # Whether `x=1 f` is forgotten behind it is another thing that shells disagree about.
+                state = state._replace(values=with_entry(state.values, each.name, None))
             words = _with_arguments(command.words, around)
             ways = self.run(words, state, redirected(command.redirects, state, around))
         else:

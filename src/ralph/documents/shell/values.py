@@ -3,9 +3,14 @@
 import re
 from typing import Final
 
-OTHER_WAYS: Final = re.compile(r"\b(?:let|read|mapfile|readarray|getopts|unset|nameref)\b|\(\(")
+OTHER_WAYS: Final = re.compile(
+    r"\b(?:let|read|mapfile|readarray|getopts|unset|nameref)\b|\(\(|\$\["
+)
 """Ways to change a variable that cannot be followed by its name."""
-ARGUMENTS: Final = re.compile(r"\b(?:shift|getopts)\b|\bset\b[^\n;&|]*\s(?:--?\s|[^-+\s;&|])")
+ARGUMENTS: Final = re.compile(
+    r"\b(?:shift|getopts)\b|\bset\b"
+    r"(?>(?:[ \t]+[-+]\w*o[ \t]+\w+|[ \t]+[-+]\w+)*)[ \t]+(?:--?(?!\S)|[^-+\s;&|])"
+)
 """What gives a function other arguments than it was called with."""
 DECLARED: Final = re.compile(
     r"\b(?:export|readonly|local|declare|typeset|printf|env)\b(?P<what>[^;&|\n]*)"
@@ -30,10 +35,8 @@ class Names:
         other = set(NAME.findall(" ".join(found["what"] for found in DECLARED.finditer(text))))
         plain: set[str] = set()
         for found in NAME.finditer(text):
-            before, after = (
-                text[max(found.start() - 2, 0) : found.start()],
-                text[found.end() : found.end() + 1],
-            )
+            start, end = found.span()
+            before, after = text[max(start - 2, 0) : start], text[end : end + 1]
             if before.endswith("$") or (before == "${" and after == "}"):
                 continue
             self.given.add(found.group())
