@@ -24,6 +24,8 @@ CANNOT_FAIL = [
     # Traps.
     "trap 'exit 0' ERR; make test",
     "trap 'exit 0' DEBUG; make test",
+    "trap 'exit 0' ERR; f() { make test && true; }; f",
+    "f() { trap 'exit 0' ERR; make test; }; f",
     "bye() { exit 0; }; trap bye EXIT; make test",
     "trap -- 'exit 0' SIGEXIT; make test",
     "trap 'exit 0' INT EXIT; make test",
@@ -101,6 +103,7 @@ CAN_FAIL = [
     # Ways out of the shell.
     "trap 'exit 0' EXIT; exec make test",
     "trap 'exit 1' ERR; make test; true",
+    "f() { trap 'exit 0' ERR; make test && true; }; f",
     "set -e; trap 'make clean' EXIT; true",
     "make test || kill $$; true",
     "( make test || kill -9 $$ ); true",

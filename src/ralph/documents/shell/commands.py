@@ -73,7 +73,7 @@ class Shell(Compounds):
     def _untrapped(self, command: Simple, state: State, around: Around) -> Ways:
         if command.words:
             for each in command.assignments:
-                # Whether `x=1 f` is forgotten behind it is another thing that shells disagree about.
+                # Whether `x=1 f` is forgotten behind it depends on the shell.
                 state = state._replace(values=with_entry(state.values, each.name, None))
             words = _with_arguments(command.words, around)
             ways = self.run(words, state, redirected(command.redirects, state, around))
@@ -89,7 +89,7 @@ class Shell(Compounds):
                 ways |= {Way("exit", state._replace(ok=False))}
         if self._may_stop(command, state, around):
             ways |= {Way("exit", state._replace(ok=False))}
-        return self.settled(ways, around)
+        return self.settled(ways, state, around)
 
     def _assign(self, command: Simple, now: State, before: State) -> State:
         for each in command.assignments:
@@ -149,7 +149,13 @@ class Shell(Compounds):
             return either(state)
         given = None if self.names.arguments_move else known_words(arguments, state)
         inside = around._replace(depth=around.depth + 1, loops=0, function=True, arguments=given)
-        return caught(self.evaluate(self.bodies[number], state, inside), "return")
+        # Without `set -E` it does not know the trap for failures.
+        trap = None if state.errtrace else dict(state.traps).get("ERR")
+        if trap is None:
+            return caught(self.evaluate(self.bodies[number], state, inside), "return")
+        entered = state._replace(traps=with_entry(state.traps, "ERR", None))
+        ways = caught(self.evaluate(self.bodies[number], entered, inside), "return")
+        return frozenset(_with_trap(way, trap) for way in ways)
 
     def _inner_shell(self, name: str, arguments: Words, state: State, around: Around) -> Ways:
         """`bash -c '…'`, `bash <<EOF`; what stands in a file may do anything."""
@@ -171,6 +177,13 @@ class Shell(Compounds):
         where = Around(depth=around.depth + 1, is_bash=is_bash, piped=around.piped)
         statuses = self.statuses(script, inside, where)
         return ended(state, {*statuses, not script.error} if script.error else statuses)
+
+
+def _with_trap(way: Way, text: str) -> Way:
+    """The trap for failures is back, unless there is another one."""
+    traps = dict(way.state.traps)
+    state = way.state._replace(traps=with_entry(way.state.traps, "ERR", traps.get("ERR", text)))
+    return way._replace(state=state)
 
 
 def _with_arguments(words: Words, around: Around) -> Words:

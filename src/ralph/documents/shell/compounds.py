@@ -38,9 +38,9 @@ class Compounds(Interpreter):
         inside = redirected(command.redirects, state, around)
         ways = KINDS[command.kind](self, command, state, inside)
         if command.kind in ("(", "[[", "(("):
-            ways = self.settled(ways, around)
+            ways = self.settled(ways, state, around)
         if may_be_missing(command.redirects, state):
-            ways |= self.settled(failed(state), around)
+            ways |= self.settled(failed(state), state, around)
         return ways
 
     def _group(self, command: Compound, state: State, around: Around) -> Ways:

@@ -136,7 +136,7 @@ class Interpreter:
         if len(pipeline.commands) == 1:
             ways = self.evaluate(pipeline.commands[0], state, here)
         elif pipeline.commands:
-            ways = self.settled(self._pipe(pipeline.commands, state, here), here)
+            ways = self.settled(self._pipe(pipeline.commands, state, here), state, here)
         else:
             ways = succeeded(state)
         if not pipeline.denied:
@@ -186,23 +186,25 @@ class Interpreter:
             statuses |= self._inner(scripts[-1], inside, around._replace(watched=each))
         return ended(state, statuses)
 
-    def settled(self, ways: Ways, around: Around) -> Ways:
+    def settled(self, ways: Ways, before: State, around: Around) -> Ways:
         """A failure that nobody looks at: a trap may act on it, and `set -e` leaves the shell."""
         if not around.watched:
             return ways
-        return frozenset(
-            left for way in ways for left in (self._failed(way, around) if _fails(way) else (way,))
-        )
+        left: set[Way] = set()
+        for way in ways:
+            fails = way.how == "end" and not way.state.ok
+            left |= set(self._failed(way, before, around)) if fails else {way}
+        return frozenset(left)
 
-    def _failed(self, way: Way, around: Around) -> Iterator[Way]:
+    def _failed(self, way: Way, before: State, around: Around) -> Iterator[Way]:
         state = way.state
         text = dict(state.traps).get("ERR")
-        if text and (state.errtrace or not around.function):
+        # A trap that a function sets is not for the call of this function.
+        if text and "ERR" in dict(before.traps):
             trapped = state._replace(traps=with_entry(state.traps, "ERR", None))
-            yield from (
-                last for last in self.text(text, trapped, around) if last.how in ("exit", "gone")
-            )
-            if not any(last.how == "end" for last in self.text(text, trapped, around)):
+            ways = self.text(text, trapped, around)
+            yield from (last for last in ways if last.how in ("exit", "gone"))
+            if not any(last.how == "end" for last in ways):
                 return
         yield Way("exit", state) if state.errexit else way
 
@@ -216,7 +218,3 @@ def lists(script: Script) -> list[list[Pipeline]]:
         else:
             found.append([pipeline])
     return found
-
-
-def _fails(way: Way) -> bool:
-    return way.how == "end" and not way.state.ok

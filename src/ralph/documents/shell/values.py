@@ -3,9 +3,7 @@
 import re
 from typing import Final
 
-OTHER_WAYS: Final = re.compile(
-    r"\b(?:let|read|mapfile|readarray|getopts|unset|nameref)\b|\(\(|\$\["
-)
+OTHER_WAYS: Final = re.compile(r"\b(?:let|read|mapfile|readarray|getopts|unset)\b|\(\(|\$\[")
 """Ways to change a variable that cannot be followed by its name."""
 ARGUMENTS: Final = re.compile(
     r"\b(?:shift|getopts)\b|\bset\b"
