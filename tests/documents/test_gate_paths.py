@@ -15,6 +15,7 @@ CANNOT_FAIL = [
     "rc=1; make test; eval rc=0; exit $rc",
     "set -euo pipefail; code=0; make test || code=$?; echo $code",
     'f() { "$@"; }; f true',
+    'f() { "$@"; }; make test || f',
     # Where `set -e` looks away.
     "set -e; f() { make test; true; }; f || true",
     "set -e; f() { make test; true; }; if f; then :; fi",

@@ -90,7 +90,8 @@ def _set(_shell: Interpreter, arguments: Words, state: State, _around: Around) -
     return succeeded(now._replace(errexit=True)) | succeeded(now._replace(errexit=False))
 
 
-def _shopt(_shell: Interpreter, arguments: Words, state: State, _around: Around) -> Ways:
+def _shopt(_shell: Interpreter, arguments: Words, state: State, around: Around) -> Ways:
+    """Only bash has it."""
     given = [literal(word, state) or "" for word in arguments]
     signs = "".join(word for word in given if word.startswith("-"))
     if "s" not in signs and "u" not in signs:
@@ -102,7 +103,7 @@ def _shopt(_shell: Interpreter, arguments: Words, state: State, _around: Around)
         options = Options()
         options.take([word for name in given for word in ("-o" if on else "+o", name)])
         state = switched(state, options)
-    return succeeded(state)
+    return succeeded(state) if around.is_bash else either(state)
 
 
 def _eval(shell: Interpreter, arguments: Words, state: State, around: Around) -> Ways:

@@ -76,7 +76,8 @@ class Shell(Compounds):
                 # Whether `x=1 f` is forgotten behind it depends on the shell.
                 state = state._replace(values=with_entry(state.values, each.name, None))
             words = _with_arguments(command.words, around)
-            ways = self.run(words, state, redirected(command.redirects, state, around))
+            here = redirected(command.redirects, state, around)
+            ways = self.run(words, state, here) if words else succeeded(state)
         else:
             ways = then(
                 self.substituted(_assigned_words(command), state, around, default=True),
