@@ -70,6 +70,31 @@ def test_compounds_and_functions_have_a_kind() -> None:
     assert isinstance(read("f() { a; }").pipelines[0].commands[0], Function)
 
 
+def test_only_an_odd_number_of_signs_denies() -> None:
+    script = read("! a; ! ! b; ! { c; } | d; time ! e; !")
+    assert [each.denied for each in script.pipelines] == [True, False, True, True, True]
+
+
+def test_a_case_knows_its_branches() -> None:
+    (command,) = read("case x in a|b) c;& d) e;;& *) f; esac").pipelines[0].commands
+    assert isinstance(command, Compound)
+    assert [len(each.patterns) for each in command.branches] == [2, 1, 1]
+    assert [each.ending for each in command.branches] == [";&", ";;&", ";;"]
+
+
+def test_commands_know_where_they_stand_without_what_is_redirected() -> None:
+    text = "a && ! b c > d | { e; } 2>&1"
+    pipelines = read(text).pipelines
+    commands = [command for pipeline in pipelines for command in pipeline.commands]
+    assert [text[each.start : each.end].strip() for each in commands] == ["a", "b c", "{ e; }"]
+    assert text[pipelines[1].start] == "!"
+
+
+@pytest.mark.parametrize("text", ["a\nb )", "a\n`b )`", "a\nx=$(b; ; )"])
+def test_a_mistake_has_a_place(text: str) -> None:
+    assert text.count("\n", 0, read(text).error_at) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
