@@ -9,6 +9,7 @@ from ralph.core.shell.escapes import ansi
 
 SILENT: Final = frozenset({":", "true", "false", "cd", "set", "export", "mkdir", "sleep", "test"})
 DIRECTIVE: Final = re.compile(r"%(?:%|[sb]|q|[-0-9.]*[a-zA-Z])")
+ESCAPE: Final = re.compile(r"\\[abceEfnrtvxuU0-9\\]")
 MOST: Final = 1000
 
 
@@ -54,8 +55,8 @@ def _echo(arguments: list[str]) -> str:
         end = "" if "n" in arguments[0] else end
         arguments = arguments[1:]
     text = " ".join(arguments)
-    if "\\" in text and not escapes:
-        # Some shells understand backslashes here without being asked.
+    if ESCAPE.search(text) and not escapes:
+        # Some shells understand these here without being asked.
         return UNKNOWN
     return (ansi(text) if escapes else text) + end
 
