@@ -68,7 +68,7 @@ AROUND = [
     "coproc {{ {}\n}}",
     "echo $( {}\n)",
     'echo "a $( {}\n) b"',
-    "x=$( {}\n)",
+    "V_A_R=$( {}\n)",
     "cat <( {}\n)",
     "ls > >( {}\n)",
     "echo ${{x:-$( {}\n)}}",
@@ -101,7 +101,7 @@ QUOTED: list[Callable[[str], str]] = [
     lambda text: f"source <(echo {shlex.quote(text)})",
     lambda text: f"env A=b sudo -u x nice -n 5 timeout 5 bash -c {shlex.quote(text)}",
     lambda text: f"find . -exec sh -c {shlex.quote(text)} \\;",
-    lambda text: f'x={shlex.quote(text)}; eval "$x"',
+    lambda text: f'V_A_R={shlex.quote(text)}; eval "$V_A_R"',
     lambda text: f'f() {{ eval "$1"; }}; f {shlex.quote(text)}',
     lambda text: f"watch {shlex.quote(text)}",
     lambda text: f"xargs -n1 bash -c {shlex.quote(text)} < x",
@@ -114,8 +114,9 @@ WRAPPED = st.lists(
 
 def dressed(text: str, wrappings: list[Callable[[str], str]]) -> str:
     for wrapping in wrappings:
-        # A delimiter that ends one here-document must not end the one around it.
-        text = wrapping(text).replace("E_O_F", f"EOF_{len(text)}")
+        # A delimiter that ends one here-document must not end the one around it, and a text must
+        # not change the variable from which it is run.
+        text = wrapping(text).replace("E_O_F", f"EOF_{len(text)}").replace("V_A_R", f"v{len(text)}")
     return text
 
 
