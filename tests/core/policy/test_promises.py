@@ -62,9 +62,9 @@ AROUND = [
     "for ((i = 0; i < 2; i++)); do {}\ndone",
     "case x in (x) {}\n;; esac",
     "case x in y) ls;; x) {}\nesac",
-    "f() {{ {}\n}}; f",
-    "function f {{ {}\n}}; f",
-    "f() ( {}\n); f a b",
+    "F_U_N() {{ {}\n}}; F_U_N",
+    "function F_U_N {{ {}\n}}; F_U_N",
+    "F_U_N() ( {}\n); F_U_N a b",
     "coproc {{ {}\n}}",
     "echo $( {}\n)",
     'echo "a $( {}\n) b"',
@@ -102,7 +102,7 @@ QUOTED: list[Callable[[str], str]] = [
     lambda text: f"env A=b sudo -u x nice -n 5 timeout 5 bash -c {shlex.quote(text)}",
     lambda text: f"find . -exec sh -c {shlex.quote(text)} \\;",
     lambda text: f'V_A_R={shlex.quote(text)}; eval "$V_A_R"',
-    lambda text: f'f() {{ eval "$1"; }}; f {shlex.quote(text)}',
+    lambda text: f'F_U_N() {{ eval "$1"; }}; F_U_N {shlex.quote(text)}',
     lambda text: f"watch {shlex.quote(text)}",
     lambda text: f"xargs -n1 bash -c {shlex.quote(text)} < x",
     lambda text: f"eval \"$(cat <<'E_O_F'\n{text}\nE_O_F\n)\"",
@@ -115,8 +115,11 @@ WRAPPED = st.lists(
 def dressed(text: str, wrappings: list[Callable[[str], str]]) -> str:
     for wrapping in wrappings:
         # A delimiter that ends one here-document must not end the one around it, and a text must
-        # not change the variable from which it is run.
-        text = wrapping(text).replace("E_O_F", f"EOF_{len(text)}").replace("V_A_R", f"v{len(text)}")
+        # not change the variable from which it is run, nor the function that runs it.
+        names = {name: f"{name[0]}_{len(text)}" for name in ("E_O_F", "V_A_R", "F_U_N")}
+        text = wrapping(text)
+        for name, own in names.items():
+            text = text.replace(name, own)
     return text
 
 
