@@ -1,5 +1,7 @@
 .PHONY: demo test check soak bench format lock clean
 BIN := .venv/bin
+# Tests mostly wait for other processes, so twice as many of them as there are cores.
+WORKERS = $(shell $(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 demo: .venv/.runtime ## build a sample project with the scripted agent
 	$(BIN)/ralph demo
@@ -7,7 +9,7 @@ demo: .venv/.runtime ## build a sample project with the scripted agent
 test: check ## every check: lint, types, layers, tests
 	tools/system-packages
 	tools/agent-clis >/dev/null
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n $(WORKERS)
 
 check: .venv/.dev ## everything but the tests
 	$(BIN)/ruff format --check src tests bench

@@ -1,6 +1,7 @@
 """A clean environment for every test: no settings, keys or git habits of the person who runs it."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -16,6 +17,13 @@ settings.register_profile(
 settings.load_profile("ralph")
 
 pytest_plugins = ["ralph.testing.fixtures"]
+
+# Under nohup, or in the background of a script, some signals are ignored, and every child inherits
+# that: tests about signals would wait for ever.
+for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        usual = signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL
+        signal.signal(_number, usual)
 
 SCRUBBED = (
     "RALPH_",
