@@ -148,6 +148,28 @@ def test_a_protected_file_that_was_replaced_from_outside_is_said() -> None:
         assert f"{world.project}/.ralph.toml was changed meanwhile" in said
 
 
+def test_settings_of_git_that_came_meanwhile_are_named() -> None:
+    """Git itself replaces the file, which opens it to whoever runs inside."""
+    with a_world("user") as world:
+        there, cue = world.project / "there", world.project / "cue"
+        script = (
+            "touch there; until [ -e cue ]; do sleep 0.02; done; git config core.fsmonitor ./evil"
+        )
+        process = subprocess.Popen(
+            world.as_user([RALPH, "sandbox", "run", "--", "sh", "-c", script]),
+            cwd=world.project,
+            env=world.env,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_for(there.exists, "it began")
+        world.git(world.project, "config", "branch.main.description", "mine")
+        cue.touch()
+        _, said = process.communicate(timeout=60)
+        assert f"{world.project}/.git/config was changed meanwhile" in said
+        assert "before you use git (core: fsmonitor = ./evil)" in said
+
+
 def test_what_a_killed_one_left_is_taken_away_by_the_next() -> None:
     with a_world("user") as world:
         script = (

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from ralph.adapters.sandbox.terrain import frozen, missing
-from ralph.adapters.sandbox.traps import Traps, is_repository, look
+from ralph.adapters.sandbox.traps import Traps, is_repository, look, odd_settings
 from ralph.core.errors import CannotWrite
 from ralph.core.fence import Absent, Fence
 
@@ -55,6 +55,8 @@ class Watch:
         self._list = os.path.join(state, f"{WATCHED}{os.urandom(4).hex()}.json")
         self._kept = Kept()
         self._before: dict[str, Seen | None] = {}
+        self._config = ""
+        self._odd: frozenset[str] = frozenset()
         try:
             os.makedirs(state, exist_ok=True)
             self._handle = os.open(self._list, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -72,19 +74,26 @@ class Watch:
             traps=look(fence.top, known),
         )
         self._before = {path: _see(path) for path in frozen(fence)}
+        self._config = os.path.join(fence.git, "config")
+        self._odd = frozenset(odd_settings(self._config))
         self._write()
 
     def end(self) -> list[str]:
         """Take away what was planted; say what has changed."""
         said = self._kept.take_away(self._state)
         said += [
-            f"{path} was changed meanwhile, by you or from inside: look at it"
+            f"{path} was changed meanwhile, by you or from inside: look at it{self._news(path)}"
             for path, before in self._before.items()
             if _see(path) != before
         ]
         self._kept, self._before = Kept(), {}
         self._write()
         return said
+
+    def _news(self, path: str) -> str:
+        """What git may run now, and might not before."""
+        new = [one for one in odd_settings(path) if one not in self._odd]
+        return f" before you use git ({'; '.join(new)})" if path == self._config and new else ""
 
     def close(self) -> None:
         """No longer needed."""

@@ -90,13 +90,18 @@ def _runs(folder: str, names: set[str]) -> Iterator[str]:
             if not name.endswith(".sample"):
                 changed = os.stat(os.path.join(folder, "hooks", name)).st_mtime_ns
                 yield f"hooks/{name} {changed}"
+    yield from odd_settings(os.path.join(folder, "config"))
+
+
+def odd_settings(path: str) -> tuple[str, ...]:
+    """The settings of git in a file that may run something."""
     try:
-        with open(os.path.join(folder, "config"), encoding="utf-8", errors="replace") as file:
-            yield from _odd_lines(file.read(1 << 20))
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return tuple(_odd_lines(file.read(1 << 20)))
     except FileNotFoundError:
-        return
+        return ()
     except OSError:
-        yield "config"
+        return ("unreadable",)
 
 
 def _odd_lines(text: str) -> Iterator[str]:
