@@ -22,23 +22,25 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Say what was written."""
+    from ralph.cli.agents_seen import all_agents
     from ralph.cli.opening import the_project
     from ralph.core.errors import UsageError
-    from ralph.documents.prd_skill import FILE, FOLDERS, TEXT
+    from ralph.documents.prd_skill import FILE, TEXT
     from ralph.documents.prompts import TEMPLATES
     from ralph.documents.templates import template_path
     from ralph.wiring.project import open_library
 
     project = the_project()
     files = {template_path(name): text for name, text in TEMPLATES.items()}
-    if args.agent is not None and args.agent not in FOLDERS:
+    folders = {one.traits.name: one.traits.skills for one in all_agents([]) if one.traits.skills}
+    if args.agent is not None and args.agent not in folders:
         raise UsageError(
             f"nobody knows where {args.agent!r} keeps its skills",
-            hint=f"agents with skills: {', '.join(FOLDERS)}",
+            hint=f"agents with skills: {', '.join(folders)}",
         )
     if args.skills:
-        agents = [args.agent] if args.agent else list(FOLDERS)
-        files |= {os.path.join(FOLDERS[name], FILE): TEXT for name in agents}
+        agents = [args.agent] if args.agent else list(folders)
+        files |= {os.path.join(folders[name], FILE): TEXT for name in agents}
     library = open_library(project)
     for path, text in files.items():
         if library.exists(path) and not args.force:

@@ -1,7 +1,8 @@
 """Serve Ralph's tools to the agent of a session, over MCP on stdin and stdout.
 
-Sessions of claude, codex and droid get it by themselves. It works only inside of a session: every
-call is answered by the loop that started it. Needs the extra `mcp`: pip install 'ralph[mcp]'.
+Sessions get it by themselves where their agent can take it (`[agent] mcp`). It works only inside of
+a session: every call is answered by the loop that started it. Needs the extra `mcp`:
+pip install 'ralph[mcp]'.
 """
 
 from argparse import ArgumentParser, Namespace

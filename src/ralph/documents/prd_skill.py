@@ -3,9 +3,7 @@
 from typing import Final
 
 NAME: Final = "prd"
-FILE: Final = f"skills/{NAME}/SKILL.md"
-FOLDERS: Final = {"claude": ".claude", "codex": ".agents", "droid": ".factory"}
-"""Where each agent looks for skills of a project."""
+FILE: Final = f"{NAME}/SKILL.md"
 
 TEXT: Final = """\
 ---

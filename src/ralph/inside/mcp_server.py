@@ -1,5 +1,6 @@
 """Ralph's tools for agents that speak MCP, over stdin and stdout: every call goes to the loop."""
 
+import json
 from typing import Any
 
 import anyio
@@ -34,8 +35,6 @@ async def _call(_: Context, params: types.CallToolRequestParams) -> types.CallTo
     if answer.get("error"):
         told = (str(answer.get(key, "")) for key in ("message", "hint"))
         return _said("\n".join(filter(None, told)), is_error=True)
-    import json
-
     return _said(json.dumps(answer.get("value"), ensure_ascii=False, indent=1), is_error=False)
 
 

@@ -8,7 +8,6 @@ import msgspec
 from ralph.core.errors import UsageError
 from ralph.core.memory import Memory, MemoryKind
 from ralph.core.safe_text import one_line
-from ralph.core.spent import Spent
 from ralph.core.target import Everything, OneFeature
 from ralph.core.task import Draft, Task
 from ralph.core.transitions import Blocked
@@ -177,7 +176,7 @@ def _plan(caller: Caller, _: Nothing) -> dict[str, Any]:
 
 
 def _state(caller: Caller, _: Nothing) -> dict[str, Any]:
-    spent: Spent = caller.store.spent(Asked(run=caller.session.run_id))
+    spent = caller.store.spent(Asked(run=caller.session.run_id))
     return {
         "run_id": caller.session.run_id,
         "task": _shown(caller.task),

@@ -150,6 +150,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
     """Variables that decide who pays: passed on only if a person says so."""
     home: Home | None = None
+    skills: str = ""
+    """The folder of a project in which it looks for skills; empty: it has none."""
     tools: Toolbox = Toolbox()
     """What its tools are in the words of the policy."""
     models: Mapping[str, str] = {}

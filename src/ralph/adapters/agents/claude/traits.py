@@ -37,6 +37,7 @@ TRAITS: Final = Traits(
         ),
     ),
     models={"haiku": "haiku", "sonnet": "sonnet", "opus": "opus"},
+    skills=".claude/skills",
     tools=Toolbox(
         names={
             **dict.fromkeys(("MultiEdit", "NotebookEdit"), ("Edit",)),

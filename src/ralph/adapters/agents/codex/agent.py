@@ -75,6 +75,7 @@ class Codex:
                 ),
             ),
         ),
+        skills=".agents/skills",
         tools=Toolbox(
             reads_by_shell=True,
             names={

@@ -68,6 +68,7 @@ class Droid:
                 Excerpt(file=OLD_MODELS, keys=("custom_models",)),
             ),
         ),
+        skills=".factory/skills",
         tools=Toolbox(
             names={
                 "Execute": ("Bash",),
