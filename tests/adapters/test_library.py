@@ -11,6 +11,7 @@ import pytest
 from ralph.adapters.library.folder import LARGEST, FolderLibrary
 from ralph.adapters.library.lock import FileLock
 from ralph.core.errors import Busy, CannotWrite, UnusableData
+from ralph.documents.guardrails import read
 from ralph.ports.library import Page
 from tests.privileges import ordinary
 
@@ -20,6 +21,20 @@ from ralph.adapters.library.folder import FolderLibrary
 library = FolderLibrary(sys.argv[1])
 for number in range(25):
     library.change("notes.md", lambda text: text + f"{sys.argv[2]}-{number}\\n")
+"""
+
+LEARNER = """
+import sys
+from ralph.adapters.library.folder import FolderLibrary
+from ralph.adapters.library.lessons import FileLessons
+from ralph.core.shelf import Guardrail, GuardrailKind
+lessons = FileLessons(FolderLibrary(sys.argv[1], patience_s=300))
+for number in range(1000):
+    # Every twentieth is news; the rest all four writers have to say, again and again.
+    says = f"{sys.argv[2]} found {number}" if number % 20 == 0 else f"everybody knows {number % 7}"
+    name = f"fix-{sys.argv[2]}-{number:04x}"
+    lesson = Guardrail(id=name, kind=GuardrailKind.FIX, text=says, created="2026-02-10")
+    lessons.add_guardrail(lesson)
 """
 
 
@@ -177,6 +192,19 @@ class TestChanging:
         assert [writer.wait() for writer in writers] == [0] * 4
         lines = (root / "notes.md").read_text().splitlines()
         assert sorted(lines) == sorted(f"{w}-{n}" for w in range(4) for n in range(25))
+
+    def test_four_who_learn_a_thousand_times_lose_nothing_and_repeat_nothing(
+        self, root: Path
+    ) -> None:
+        writers = [
+            subprocess.Popen([sys.executable, "-c", LEARNER, str(root), str(number)])
+            for number in range(4)
+        ]
+        assert [writer.wait() for writer in writers] == [0] * 4
+        found = [one.text for one in read((root / ".ralph" / "guardrails.md").read_text())[2:]]
+        own = [f"{writer} found {number}" for writer in range(4) for number in range(0, 1000, 20)]
+        assert sorted(found) == sorted([*own, *(f"everybody knows {n}" for n in range(7))])
+        assert sorted(os.listdir(root / ".ralph")) == ["guardrails.md", "guardrails.md.lock"]
 
     def test_one_that_is_held_is_waited_for_but_not_for_ever(self, root: Path) -> None:
         path = str(root / "a.lock")

@@ -27,6 +27,12 @@ def test_without_a_kind_it_is_how_things_are_done(ralph: Cli) -> None:
     assert ralph("guardrails", "add", "no mocks").out.startswith("pattern-")
 
 
+def test_the_same_lesson_is_there_once(ralph: Cli) -> None:
+    first = ralph("guardrails", "add", "no mocks").out
+    assert ralph("guardrails", "add", "No  mocks", "--kind", "fix").out == first
+    assert len(ids(ralph)) == 3
+
+
 def test_a_text_may_come_from_standard_input(ralph: Cli) -> None:
     entry = ralph.json("guardrails", "add", "--kind", "decision", "-", stdin=b"we use\nSQLite\n")
     assert (entry["kind"], entry["text"]) == ("decision", "we use\nSQLite")

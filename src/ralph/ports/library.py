@@ -61,6 +61,7 @@ class Lessons(Protocol):
     """Guardrails, as people and sessions add to them. From inside a session the running loop writes
     them down: behind the wall the file can be neither locked nor replaced."""
 
-    def add_guardrail(self, entry: Guardrail) -> None:
-        """Write it down; the rest of the file stays as it is."""
+    def add_guardrail(self, entry: Guardrail) -> Guardrail:
+        """Write it down, unless somebody has: return the entry that says it. The rest of the file
+        stays as it is."""
         ...

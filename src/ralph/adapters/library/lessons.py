@@ -1,7 +1,8 @@
 """Guardrails, written into their file."""
 
 from ralph.core.shelf import Guardrail
-from ralph.documents.guardrails import PATH, added
+from ralph.documents.guardrails import PATH
+from ralph.documents.lessons import learned
 from ralph.ports.library import Library
 
 
@@ -11,6 +12,14 @@ class FileLessons:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    def add_guardrail(self, entry: Guardrail) -> None:
-        """Write it down; the rest of the file stays as it is."""
-        self._library.change(PATH, lambda before: added(before, entry))
+    def add_guardrail(self, entry: Guardrail) -> Guardrail:
+        """Write it down, unless it is known; the rest of the file stays as it is."""
+        there = entry
+
+        def edit(before: str) -> str:
+            nonlocal there
+            text, there = learned(before, entry)
+            return text
+
+        self._library.change(PATH, edit)
+        return there

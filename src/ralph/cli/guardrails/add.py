@@ -1,4 +1,7 @@
-"""Write down a lesson: later sessions are told of it."""
+"""Write down a lesson: later sessions are told of it.
+
+One that says the same is not written a second time; its id is printed.
+"""
 
 from argparse import ArgumentParser, Namespace
 
@@ -50,7 +53,7 @@ def run(args: Namespace) -> int:
         tags=tuple(tag.strip() for word in args.tags for tag in word.split(",") if tag.strip()),
         created=time.strftime("%Y-%m-%d", time.localtime(now_s)),
     )
-    open_lessons(the_project()).add_guardrail(entry)
+    entry = open_lessons(the_project()).add_guardrail(entry)
     if args.json:
         from ralph.cli.as_json import show
 
