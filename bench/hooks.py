@@ -19,7 +19,8 @@ from ralph.core.policy.leash import Leash
 from ralph.core.target import Everything
 from ralph.core.task import Draft
 from ralph.inside.door import SocketDoor
-from ralph.ports.store import Owner, Run, Session
+from ralph.ports.crew import Owner
+from ralph.ports.history import Run, Session
 from ralph.testing.doubles import FakeLibrary
 from ralph.testing.memory_store import MemoryStore
 

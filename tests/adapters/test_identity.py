@@ -26,7 +26,7 @@ def test_another_process_sees_us_alive() -> None:
     code = """
 import sys, msgspec
 from ralph.adapters.executor.identity import is_alive
-from ralph.ports.store import Owner
+from ralph.ports.crew import Owner
 print(is_alive(msgspec.json.decode(sys.argv[1], type=Owner)))
 """
     me = msgspec.json.encode(this_process()).decode()

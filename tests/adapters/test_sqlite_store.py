@@ -21,7 +21,8 @@ from ralph.core.ids import TaskId, WorkerId
 from ralph.core.order import Schedule
 from ralph.core.target import Everything, OneFeature
 from ralph.core.task import Draft, Status
-from ralph.ports.store import Counts, Filter
+from ralph.ports.claims import Counts
+from ralph.ports.store import Filter
 from ralph.testing.clock import FrozenClock
 from ralph.testing.store_words import add, claim, may_claim, settle, work
 

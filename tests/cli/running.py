@@ -20,7 +20,10 @@ from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
 from ralph.core.target import Everything
 from ralph.core.transitions import Rejected
-from ralph.ports.store import Claim, Mark, Owner, Run, Session, Store
+from ralph.ports.claims import Claim
+from ralph.ports.crew import Owner
+from ralph.ports.history import Mark, Run, Session
+from ralph.ports.store import Store
 from tests.cli.conftest import Cli
 
 NOON = 1_800_000_000.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph.ports.store import Word
+from ralph.ports.history import Word
 from tests.cli.conftest import Cli, assert_one_line
 from tests.cli.running import a_run
 

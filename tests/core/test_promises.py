@@ -40,7 +40,8 @@ from ralph.core.transitions import (
     Transition,
     Unblocked,
 )
-from ralph.ports.store import Claim, Filter, Store
+from ralph.ports.claims import Claim
+from ralph.ports.store import Filter, Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.memory_store import MemoryStore
 from ralph.testing.store_words import LEASE_S, OTHER, WORKER, begin, join, start

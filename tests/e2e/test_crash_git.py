@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph.core.ended import Ended
-from ralph.ports.store import Mark
+from ralph.ports.history import Mark
 from tests.e2e.conftest import Project
 from tests.e2e.dying import (
     AGENT,

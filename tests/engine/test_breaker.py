@@ -9,7 +9,7 @@ from ralph.core.breaker import Breaker, Cause, Rules, State
 from ralph.core.ids import RunId
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
-from ralph.ports.store import Word
+from ralph.ports.history import Word
 from ralph.testing.doubles import says
 from tests.engine.world import World
 

@@ -12,7 +12,7 @@ from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
 from ralph.core.target import Everything
 from ralph.core.task import Status
-from ralph.ports.store import Owner
+from ralph.ports.crew import Owner
 from ralph.testing.doubles import says
 from tests.engine.limited import Limited
 from tests.engine.world import World

@@ -14,7 +14,7 @@ from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.engine.loop import run
 from ralph.ports.executor import Command, Listener
-from ralph.ports.store import Mark
+from ralph.ports.history import Mark
 from ralph.testing.doubles import says
 from tests.engine.world import Died, Fate, World
 

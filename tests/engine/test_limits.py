@@ -13,7 +13,7 @@ from ralph.core.task import Status
 from ralph.core.transitions import Blocked
 from ralph.engine.loop import OVERLOADS_IN_A_ROW
 from ralph.ports.agent import Home
-from ralph.ports.store import Word
+from ralph.ports.history import Word
 from ralph.testing.doubles import NoHomes, Play, says
 from tests.engine.limited import Limited
 from tests.engine.world import Died, World

@@ -16,7 +16,7 @@ from ralph.core.target import Everything
 from ralph.core.task import Status
 from ralph.core.transitions import Blocked
 from ralph.ports.executor import Command, Listener
-from ralph.ports.store import Mark, Word
+from ralph.ports.history import Mark, Word
 from ralph.testing.doubles import is_stopped, says
 from tests.engine.world import DEAD, World
 

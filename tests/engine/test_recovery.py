@@ -20,7 +20,7 @@ from ralph.core.transitions import Blocked, Unblocked
 from ralph.engine.loop import run
 from ralph.ports.agent import Home
 from ralph.ports.executor import Command, Listener
-from ralph.ports.store import Mark, Word
+from ralph.ports.history import Mark, Word
 from ralph.ports.workspace import Committed
 from ralph.testing.doubles import FakeWorkspace, NoHomes, Play, exits, says
 from tests.engine.world import Died, Fate, World

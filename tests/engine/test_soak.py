@@ -28,7 +28,8 @@ from ralph.core.task import Draft, Status, Task
 from ralph.core.transitions import Blocked, Unblocked
 from ralph.engine.loop import run
 from ralph.ports.executor import Command, Listener
-from ralph.ports.store import Filter, Mark, Word
+from ralph.ports.history import Mark, Word
+from ralph.ports.store import Filter
 from ralph.testing.doubles import Play, exits
 from tests.engine.world import Died, Fate, World
 

@@ -13,8 +13,8 @@ from ralph.core.outcome import Outcome
 from ralph.core.task import Status, Task
 from ralph.engine.loop import run
 from ralph.ports.executor import Command, Listener
+from ralph.ports.history import Check, Word
 from ralph.ports.ledger import Asked
-from ralph.ports.store import Check, Word
 from ralph.testing.doubles import Play, says
 from tests.engine.limited import Limited
 from tests.engine.world import Died, Fate, World

@@ -22,8 +22,8 @@ from ralph.core.task import Draft, Task
 from ralph.engine.kit import Kit, Settings
 from ralph.engine.loop import run
 from ralph.ports.agent import Agent, Setup
+from ralph.ports.crew import Owner
 from ralph.ports.homes import Homes
-from ralph.ports.store import Owner
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import (
     FakeCheckouts,

@@ -16,8 +16,11 @@ from ralph.core.target import Everything
 from ralph.core.task import Draft
 from ralph.inside.door import SocketDoor
 from ralph.inside.remote import RemoteStore
+from ralph.ports.claims import Claim
+from ralph.ports.crew import Owner
+from ralph.ports.history import Run, Session
 from ralph.ports.library import Lessons
-from ralph.ports.store import Claim, Owner, Run, Session, Store
+from ralph.ports.store import Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import FakeLibrary
 from ralph.testing.memory_store import MemoryStore

@@ -16,7 +16,7 @@ from ralph.core.order import Schedule
 from ralph.core.target import Everything
 from ralph.core.task import Draft, Status
 from ralph.inside.tools import TOOLS, Caller, perform
-from ralph.ports.store import Session
+from ralph.ports.history import Session
 from ralph.testing.clock import FrozenClock
 from ralph.testing.memory_store import MemoryStore
 from tests.inside.house import RUN, WORKER, House

@@ -15,8 +15,8 @@ from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.spent import Spent
 from ralph.core.task import Status
+from ralph.ports.claims import Counts
 from ralph.ports.sink import Sink
-from ralph.ports.store import Counts
 from ralph.ui.board import Board, Wait
 
 START = datetime(2026, 7, 30, 12, 0, tzinfo=UTC).timestamp()

@@ -17,7 +17,7 @@ from ralph.core import agent_events as agent
 from ralph.core import events
 from ralph.core.ids import SessionId, TaskId, WorkerId
 from ralph.core.task import Status, Task
-from ralph.ports.store import Counts
+from ralph.ports.claims import Counts
 from ralph.ui.activity import KEPT_CHARS, KEPT_DOINGS, Activity, Kind
 from ralph.ui.board import KEPT_TASKS, VERIFICATION, Board, GateState
 

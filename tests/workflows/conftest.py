@@ -10,7 +10,8 @@ from ralph.core.order import Schedule
 from ralph.core.target import Everything
 from ralph.core.task import Status, Task
 from ralph.core.transitions import Accepted, Rejected
-from ralph.ports.store import Claim, Filter, Store
+from ralph.ports.claims import Claim
+from ralph.ports.store import Filter, Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import FakeLibrary
 from ralph.testing.memory_store import MemoryStore

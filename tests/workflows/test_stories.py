@@ -8,7 +8,8 @@ from ralph.core.events import SessionEnded
 from ralph.core.ids import TaskId
 from ralph.core.task import Status, Task
 from ralph.ports.document import Left
-from ralph.ports.store import Filter, Mark, Store
+from ralph.ports.history import Mark
+from ralph.ports.store import Filter, Store
 from ralph.testing.doubles import FakeLibrary
 from ralph.testing.store_words import begin, start
 from ralph.workflows.stories import Stories

@@ -9,7 +9,8 @@ import msgspec
 
 from ralph.core.ids import TaskId
 from ralph.core.task import Task
-from ralph.ports.store import Check, Graph, Session
+from ralph.ports.history import Check, Session
+from ralph.ports.store import Graph
 
 PAGE = 5000
 """How many tasks' blockers are asked for at once."""

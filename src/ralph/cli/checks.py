@@ -12,8 +12,9 @@ from ralph.core.errors import RalphError
 
 if TYPE_CHECKING:
     from ralph.ports.agent import Agent
+    from ralph.ports.claims import Stale
     from ralph.ports.executor import Captures
-    from ralph.ports.store import Stale, Store
+    from ralph.ports.store import Store
     from ralph.wiring.project import Project
 
 LITTLE_SPACE: Final = 1 << 30

@@ -1,7 +1,8 @@
 """Which runs are at work right now."""
 
 from ralph.core.errors import RalphError
-from ralph.ports.store import Run, Store, Word
+from ralph.ports.history import Run, Word
+from ralph.ports.store import Store
 
 
 def living_runs(store: Store) -> list[Run]:

@@ -16,7 +16,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from ralph.cli.living import send
-    from ralph.ports.store import Word
+    from ralph.ports.history import Word
 
     del args
     return send(Word.PAUSE, "will pause after its session; `ralph resume` goes on")

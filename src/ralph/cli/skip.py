@@ -23,7 +23,7 @@ def run(args: Namespace) -> int:
     from ralph.cli.opening import the_store
     from ralph.core.task import Status
     from ralph.core.transitions import Blocked
-    from ralph.ports.store import Word
+    from ralph.ports.history import Word
 
     reason = args.reason.strip()
     with the_store() as store:

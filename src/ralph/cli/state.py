@@ -17,8 +17,10 @@ from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
 from ralph.core.target import Everything
 from ralph.core.task import Status, Task
+from ralph.ports.claims import Counts
+from ralph.ports.history import Run
 from ralph.ports.ledger import Asked
-from ralph.ports.store import Counts, Filter, Run, Store
+from ralph.ports.store import Filter, Store
 
 STUCK = 5
 

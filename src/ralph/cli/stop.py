@@ -18,7 +18,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from ralph.cli.living import send
-    from ralph.ports.store import Word
+    from ralph.ports.history import Word
 
     if args.now:
         return send(Word.STOP_NOW, "stops its session and ends")

@@ -18,8 +18,9 @@ from ralph.core.safe_text import one_line
 from ralph.core.sections import Given
 from ralph.core.spent import Spent
 from ralph.core.task import Task
+from ralph.ports.history import Check, Run, Session
 from ralph.ports.ledger import Asked
-from ralph.ports.store import Check, LogEntry, Run, Session, Store
+from ralph.ports.store import LogEntry, Store
 from ralph.ui.wording import denials
 
 SESSIONS = 100

@@ -15,7 +15,8 @@ from ralph.engine.kit import Kit
 from ralph.engine.material import gather
 from ralph.engine.session import hold
 from ralph.ports.agent import Agent, Brief, Role
-from ralph.ports.store import Check, Claim, Session
+from ralph.ports.claims import Claim
+from ralph.ports.history import Check, Session
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from ralph.core.task import Task
 from ralph.core.transitions import Blocked
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around
-from ralph.ports.store import Word
+from ralph.ports.history import Word
 
 SKIPPED = "skipped by a person"
 LONG_S = 10.0

@@ -22,7 +22,8 @@ from ralph.engine.telling import write_down
 from ralph.engine.unjudged import is_here, last_session, unjudged
 from ralph.engine.verification import Halted
 from ralph.ports.agent import Agent
-from ralph.ports.store import Claim, Mark, Session
+from ralph.ports.claims import Claim
+from ralph.ports.history import Mark, Session
 
 
 class Iterated(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.checkouts import Checkouts
 from ralph.ports.chronicle import Chronicle
 from ralph.ports.clock import Clock
+from ralph.ports.crew import Owner
 from ralph.ports.document import Document
 from ralph.ports.door import Door
 from ralph.ports.executor import Executor, Timeouts
@@ -37,7 +38,7 @@ from ralph.ports.library import Library
 from ralph.ports.person import Person
 from ralph.ports.sandbox import Wall
 from ralph.ports.sink import Sink
-from ralph.ports.store import Owner, Store
+from ralph.ports.store import Store
 from ralph.ports.workspace import Workspace
 
 

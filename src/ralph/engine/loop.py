@@ -25,8 +25,9 @@ from ralph.engine.roster import choose, first_free, leave_out, remedy, verifiers
 from ralph.engine.steps.claim import claim
 from ralph.engine.unjudged import unjudged
 from ralph.engine.verification import wants_check
+from ralph.ports.claims import Claim
+from ralph.ports.history import Run
 from ralph.ports.ledger import Asked
-from ralph.ports.store import Claim, Run
 
 OVERLOADS_IN_A_ROW = 8
 

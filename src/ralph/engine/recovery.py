@@ -14,7 +14,8 @@ from ralph.core.transitions import Postponed, Released
 from ralph.engine.kit import MARKER, Kit, Unfinished
 from ralph.engine.unjudged import BEHIND_THE_SESSION, is_here, last_session
 from ralph.engine.work import set_aside
-from ralph.ports.store import Claim, Mark, Session, Stale
+from ralph.ports.claims import Claim, Stale
+from ralph.ports.history import Mark, Session
 
 
 def recover(kit: Kit) -> None:

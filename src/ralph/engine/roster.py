@@ -6,7 +6,7 @@ from ralph.core.ended import Ended
 from ralph.core.events import AgentChosen
 from ralph.engine.kit import Kit
 from ralph.ports.agent import Agent, Traits
-from ralph.ports.store import Session
+from ralph.ports.history import Session
 
 
 def first_free(kit: Kit, agents: Sequence[Agent]) -> tuple[Agent | None, float]:

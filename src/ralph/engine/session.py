@@ -17,8 +17,8 @@ from ralph.engine.enclosed import run_enclosed
 from ralph.engine.kit import Kit
 from ralph.engine.watch import Watch
 from ralph.ports.agent import Agent, Brief
+from ralph.ports.claims import Claim
 from ralph.ports.executor import Command
-from ralph.ports.store import Claim
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from ralph.core.task import Task
 from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit
 from ralph.ports.chronicle import Account
-from ralph.ports.store import Session
+from ralph.ports.history import Session
 
 
 def announce(kit: Kit, task: Task, session: Session, verdict: Verdict) -> None:

@@ -2,7 +2,7 @@
 
 from ralph.core.ids import TaskId
 from ralph.engine.kit import Kit
-from ralph.ports.store import Mark, Session
+from ralph.ports.history import Mark, Session
 
 BEHIND_THE_SESSION = (Mark.ENDED, Mark.GATED, Mark.ACCEPTED)
 

@@ -14,7 +14,7 @@ from ralph.engine.gates import Interrupted
 from ralph.engine.kit import Kit
 from ralph.engine.roster import verifier
 from ralph.ports.agent import Agent
-from ralph.ports.store import Check, Mark, Session
+from ralph.ports.history import Check, Mark, Session
 
 TRIES: Final = 3
 """A verifier that crashes so often cannot verify."""

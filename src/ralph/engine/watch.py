@@ -10,7 +10,7 @@ from ralph.core.ending import Digest, Stop
 from ralph.engine.control import listen
 from ralph.engine.kit import Kit
 from ralph.ports.agent import Agent
-from ralph.ports.store import Claim
+from ralph.ports.claims import Claim
 
 STREAM_BYTES = 8 * 1024 * 1024
 """The normalised stream is for screens; the raw log has everything."""

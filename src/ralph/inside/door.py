@@ -21,9 +21,11 @@ from ralph.core.transitions import Blocked, Transition
 from ralph.inside import hooks
 from ralph.inside.tools import BY_NAME, Caller, perform
 from ralph.ports.calls import ADDITIONS, CLAIMS, HOOK, LESSONS, READS, TOOL, Answer, Call, arguments
+from ralph.ports.claims import Claim
 from ralph.ports.executor import Executor
+from ralph.ports.history import Session
 from ralph.ports.library import Lessons
-from ralph.ports.store import Claim, Session, Store
+from ralph.ports.store import Store
 
 REQUEST_BYTES: Final = 16 * 1024 * 1024
 BACKLOG: Final = 1024

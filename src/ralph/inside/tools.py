@@ -11,8 +11,10 @@ from ralph.core.safe_text import one_line
 from ralph.core.target import Everything, OneFeature
 from ralph.core.task import Draft, Task
 from ralph.core.transitions import Blocked
+from ralph.ports.claims import Claim
+from ralph.ports.history import Session
 from ralph.ports.ledger import Asked
-from ralph.ports.store import Claim, Filter, Session, Store
+from ralph.ports.store import Filter, Store
 
 SHOWN: Final = 100
 """Tasks in a summary: a session has better things to read."""

@@ -6,7 +6,7 @@ import msgspec
 
 from ralph.core.task import Task
 from ralph.core.verdict import Verdict
-from ralph.ports.store import Session
+from ralph.ports.history import Session
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):

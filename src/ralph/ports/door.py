@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from ralph.core.policy.leash import Leash
-from ralph.ports.store import Claim, Session
+from ralph.ports.claims import Claim
+from ralph.ports.history import Session
 
 
 class Door(Protocol):

@@ -4,7 +4,8 @@ import pytest
 
 from ralph.core.snapshot import Snapshot
 from ralph.core.transitions import Blocked, GaveUp, Postponed, Rejected
-from ralph.ports.store import Mark, Store
+from ralph.ports.history import Mark
+from ralph.ports.store import Store
 from ralph.testing.store_words import Contract, add, begin, claim, settle, start
 
 

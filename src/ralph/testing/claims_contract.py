@@ -17,7 +17,9 @@ from ralph.core.transitions import (
     Struck,
     Transition,
 )
-from ralph.ports.store import Counts, Mark, Store
+from ralph.ports.claims import Counts
+from ralph.ports.history import Mark
+from ralph.ports.store import Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.store_words import (
     LEASE_S,

@@ -13,9 +13,10 @@ from ralph.core.ids import TaskId
 from ralph.core.policy.leash import Leash
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.agent import Home
+from ralph.ports.claims import Claim
 from ralph.ports.executor import Captured, Command, Listener, Timeouts
+from ralph.ports.history import Session
 from ralph.ports.library import Page
-from ralph.ports.store import Claim, Session
 from ralph.ports.workspace import Committed, Withheld
 from ralph.testing.clock import FrozenClock
 

@@ -26,8 +26,9 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything
 from ralph.core.task import Edit
 from ralph.core.transitions import Blocked, Rejected, Released, Unblocked
+from ralph.ports.history import Check, Mark, Session, Word
 from ralph.ports.ledger import Asked
-from ralph.ports.store import Check, Filter, Mark, Session, Store, Word
+from ralph.ports.store import Filter, Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.store_words import (
     OTHER,

@@ -11,7 +11,8 @@ from ralph.core.ids import TaskId
 from ralph.core.memory import Memory, MemoryKind
 from ralph.core.moment import iso
 from ralph.core.transitions import Accepted, Rejected
-from ralph.ports.store import Claim, Store
+from ralph.ports.claims import Claim
+from ralph.ports.store import Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.store_words import OTHER, RUN, Contract, add, begin, claim
 

@@ -15,7 +15,9 @@ from ralph.core.target import Target
 from ralph.core.task import OPEN, Status, Task
 from ralph.core.transitions import TRIED, Claimed, Postponed, Released, Transition
 from ralph.core.tried import Judged, judged
-from ralph.ports.store import Claim, Counts, LogEntry, Owner, Stale
+from ralph.ports.claims import Claim, Counts, Stale
+from ralph.ports.crew import Owner
+from ralph.ports.store import LogEntry
 from ralph.testing.memory_memories import remember
 from ralph.testing.memory_state import Member, State
 

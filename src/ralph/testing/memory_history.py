@@ -9,7 +9,9 @@ from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.core.tried import Judged, Tried
-from ralph.ports.store import Check, Claim, Control, Mark, Owner, Run, Session, Word
+from ralph.ports.claims import Claim
+from ralph.ports.crew import Owner
+from ralph.ports.history import Check, Control, Mark, Run, Session, Word
 from ralph.testing.memory_claims import MemoryClaims
 from ralph.testing.memory_state import Said, State
 

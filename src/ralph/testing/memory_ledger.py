@@ -6,8 +6,8 @@ from functools import reduce
 from ralph.core.moment import epoch
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent, one_session
+from ralph.ports.history import Check, Session
 from ralph.ports.ledger import Asked, By
-from ralph.ports.store import Check, Session
 from ralph.testing.memory_state import State
 
 

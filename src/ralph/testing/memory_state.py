@@ -23,8 +23,10 @@ from ralph.core.task import Feature, FeatureStatus, Status, Task
 from ralph.core.transitions import Reset, Transition, advance
 from ralph.core.tried import Judged
 from ralph.ports.clock import Clock
+from ralph.ports.crew import Owner
+from ralph.ports.history import Check, Control, Mark, Run, Session
 from ralph.ports.papers import Paper
-from ralph.ports.store import Check, Control, LogEntry, Mark, Owner, Run, Session
+from ralph.ports.store import LogEntry
 
 Moves = Iterable[tuple[TaskId, Transition]]
 

@@ -12,7 +12,10 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
 from ralph.core.task import Draft, Status, Task
 from ralph.core.transitions import Accepted, GaveUp, Transition
-from ralph.ports.store import Claim, Owner, Run, Session, Store
+from ralph.ports.claims import Claim
+from ralph.ports.crew import Owner
+from ralph.ports.history import Run, Session
+from ralph.ports.store import Store
 from ralph.testing.clock import FrozenClock
 
 WORKER = WorkerId("agent-00000001")

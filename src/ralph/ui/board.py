@@ -13,7 +13,8 @@ from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent, one_session
 from ralph.core.task import Status, Task
-from ralph.ports.store import Counts, Word
+from ralph.ports.claims import Counts
+from ralph.ports.history import Word
 from ralph.ui.activity import Activity
 from ralph.ui.names import Names
 from ralph.ui.tally import Tally

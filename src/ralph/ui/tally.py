@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from ralph.core import events
 from ralph.core.ids import TaskId
 from ralph.core.task import Status
-from ralph.ports.store import Counts
+from ralph.ports.claims import Counts
 
 REMEMBERED: Final = 10_000
 

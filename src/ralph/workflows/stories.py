@@ -21,9 +21,10 @@ from ralph.documents.stories.moving import moved
 from ralph.documents.stories.prd import Prd
 from ralph.documents.stories.reading import read_prd
 from ralph.ports.document import Left, Passage
+from ralph.ports.history import Mark
 from ralph.ports.library import Library
 from ralph.ports.papers import Paper
-from ralph.ports.store import Mark, Store
+from ralph.ports.store import Store
 from ralph.workflows.story_tasks import StoryTasks
 
 KEPT = ".ralph/runs"

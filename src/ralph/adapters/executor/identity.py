@@ -5,7 +5,7 @@ import sys
 from typing import Final
 
 from ralph.adapters.executor.table import this_table
-from ralph.ports.store import Owner
+from ralph.ports.crew import Owner
 
 FIRST_PID_NAMESPACE: Final = "pid:[4026531836]"
 """Linux gives this number to the machine's own; containers have others."""

@@ -21,7 +21,8 @@ from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Task
 from ralph.core.transitions import TRIED, Accepted, Claimed, Postponed, Released, Transition
 from ralph.core.tried import Judged, judged
-from ralph.ports.store import Claim, Counts, Owner, Stale
+from ralph.ports.claims import Claim, Counts, Stale
+from ralph.ports.crew import Owner
 
 SQL = Queries("claims")
 

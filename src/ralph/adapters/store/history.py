@@ -14,7 +14,9 @@ from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId, session_id
 from ralph.core.outcome import Outcome
 from ralph.core.tried import Tried
-from ralph.ports.store import Check, Claim, Control, Mark, Owner, Run, Session, Word
+from ralph.ports.claims import Claim
+from ralph.ports.crew import Owner
+from ralph.ports.history import Check, Control, Mark, Run, Session, Word
 
 SQL = Queries("history")
 

@@ -6,8 +6,8 @@ from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.ranking import RankingPart
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
+from ralph.ports.history import Check, Session
 from ralph.ports.ledger import Asked, By
-from ralph.ports.store import Check, Session
 
 SQL = Queries("ledger")
 LONGEST_NAME = 200

@@ -14,7 +14,8 @@ from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Feature, FeatureStatus, Status, Task, TaskType
 from ralph.core.tried import Judged, Tried
-from ralph.ports.store import Mark, Owner, Run, Session
+from ralph.ports.crew import Owner
+from ralph.ports.history import Mark, Run, Session
 
 STATUSES = {status.value: status for status in Status}
 TYPES = {kind.value: kind for kind in TaskType}

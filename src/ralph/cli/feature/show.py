@@ -9,7 +9,8 @@ from ralph.cli.parser import add_json
 if TYPE_CHECKING:
     from ralph.core.spent import Spent
     from ralph.core.task import Feature, Task
-    from ralph.ports.store import Counts, Store
+    from ralph.ports.claims import Counts
+    from ralph.ports.store import Store
 
 EXAMPLES = """
 ralph feature show login

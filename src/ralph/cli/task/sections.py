@@ -10,7 +10,8 @@ from ralph.core.ids import SessionId
 from ralph.core.safe_text import block, one_line
 from ralph.core.spent import Spent, dollars
 from ralph.core.task import Task
-from ralph.ports.store import Check, LogEntry, Session
+from ralph.ports.history import Check, Session
+from ralph.ports.store import LogEntry
 
 SHOWN = 20
 DESCRIPTION = 20_000

@@ -8,7 +8,7 @@ from ralph.core.task import Edit, Task
 from ralph.engine.kit import Kit
 from ralph.engine.unjudged import unjudged
 from ralph.engine.work import set_aside
-from ralph.ports.store import Claim
+from ralph.ports.claims import Claim
 
 
 def claim(kit: Kit) -> Claim | None:

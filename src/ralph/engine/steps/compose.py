@@ -9,8 +9,8 @@ from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
 from ralph.engine.material import gather, tell
 from ralph.ports.agent import Brief, Role
+from ralph.ports.claims import Claim
 from ralph.ports.document import Passage
-from ralph.ports.store import Claim
 
 
 def compose(kit: Kit, claim: Claim) -> Brief:

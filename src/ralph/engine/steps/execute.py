@@ -12,7 +12,8 @@ from ralph.engine.kit import Kit
 from ralph.engine.session import hold
 from ralph.engine.work import mind_theirs
 from ralph.ports.agent import Brief
-from ralph.ports.store import Claim, Mark, Session
+from ralph.ports.claims import Claim
+from ralph.ports.history import Mark, Session
 
 
 def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:

@@ -26,8 +26,9 @@ from ralph.engine.control import listen
 from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.engine.verification import verify
+from ralph.ports.claims import Claim
 from ralph.ports.document import Left
-from ralph.ports.store import Claim, Mark, Session
+from ralph.ports.history import Mark, Session
 
 
 def judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Verdict:

@@ -12,7 +12,8 @@ from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.telling import announce
 from ralph.engine.work import bring_back, commit_work, mind_secrets, set_aside
-from ralph.ports.store import Claim, Session
+from ralph.ports.claims import Claim
+from ralph.ports.history import Session
 
 
 def settle(
