@@ -25,5 +25,4 @@ def last_session(kit: Kit, task: TaskId) -> Session | None:
 
 def is_here(kit: Kit, session: Session) -> bool:
     """Only in the session's own checkout can its work be judged."""
-    run = kit.store.run(session.run_id)
-    return run is not None and run.checkout == kit.workspace.path
+    return session.checkout == kit.workspace.path

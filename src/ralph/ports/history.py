@@ -45,6 +45,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """haiku, sonnet or opus, where that is what was chosen."""
     strategy: str = ""
     """By which it was chosen."""
+    checkout: str = ""
+    """The project's directory in the checkout where it worked."""
     log: str = ""
     started_at: str = ""
     ended_at: str | None = None

@@ -257,6 +257,17 @@ class SessionsContract(Contract):
         store.forget_base(a)
         assert store.left_in("/x") is None
 
+    def test_a_worker_s_session_may_be_in_another_checkout_than_its_run(self, store: Store) -> None:
+        begin(store)
+        a = add(store, "a")
+        taken = claim(store)
+        start(store, taken, checkout="/x/apart")
+        settle(store, taken, Rejected("red"))
+        assert store.left_in("/x") is None
+        left = store.left_in("/x/apart")
+        assert left is not None
+        assert (left.task_id, left.checkout) == (a, "/x/apart")
+
     def test_work_that_was_accepted_is_not_left_over(self, store: Store) -> None:
         begin(store)
         add(store, "a")

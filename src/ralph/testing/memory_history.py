@@ -184,10 +184,9 @@ class MemoryHistory:
     def left_in(self, checkout: str) -> Session | None:
         state = self._state
         for session in reversed(state.sessions.values()):
-            run, task = self.run(session.run_id), state.tasks.get(session.task_id)
+            task = state.tasks.get(session.task_id)
             if (
-                run is not None
-                and run.checkout == checkout
+                session.checkout == checkout
                 and task is not None
                 and task.status is not Status.IN_PROGRESS
                 and task.id in state.bases

@@ -129,6 +129,7 @@ def a_session(taken: Claim, **fields: Any) -> Session:
         "run_id": RUN,
         "worker": taken.worker,
         "agent": "scripted",
+        "checkout": "/x",
         "started_at": "2026-01-01T00:00:00.000000Z",
         "before": Snapshot(head="c0"),
     }

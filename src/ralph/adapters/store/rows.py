@@ -115,6 +115,7 @@ def session_of(row: Row) -> Session:
         verdict=row[20],
         judged=None if row[21] is None else Judged(row[21]),
         given=msgspec.json.decode(row[22], type=tuple[Given, ...]),
+        checkout=row[23],
     )
 
 
@@ -181,6 +182,7 @@ def row_of(session: Session) -> dict[str, Any]:
         "model": session.model,
         "tier": session.tier,
         "strategy": session.strategy,
+        "checkout": session.checkout,
         "log": session.log,
         "started_at": session.started_at,
         "ended_at": session.ended_at,

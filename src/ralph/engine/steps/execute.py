@@ -75,6 +75,7 @@ def _start(kit: Kit, claim: Claim, brief: Brief) -> Session:
         model=brief.terms.model,
         tier=brief.terms.tier,
         strategy=kit.settings.models.strategy,
+        checkout=kit.workspace.path,
         log=kit.files + ".log",
         started_at=iso(kit.clock.now()),
         before=kit.take_snapshot(),

@@ -130,6 +130,7 @@ CREATE TABLE sessions (
     model      TEXT NOT NULL, -- what was asked for; what it ran on is in `ending`
     tier       TEXT NOT NULL DEFAULT '',
     strategy   TEXT NOT NULL DEFAULT '',
+    checkout   TEXT NOT NULL DEFAULT '', -- the project's directory where it worked
     log        TEXT NOT NULL,
     started_at TEXT NOT NULL,
     ended_at   TEXT,

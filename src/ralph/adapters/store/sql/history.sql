@@ -33,18 +33,18 @@ ORDER BY runs.rowid
 -- name: save_session
 -- A session as it is now.
 INSERT INTO sessions (
-    id, task_id, attempt, run_id, worker, agent, model, tier, strategy, log, started_at, ended_at,
-    mark, before, after, ending, resets_at, told, gates, commits, duration_s, verdict, judged,
-    given
+    id, task_id, attempt, run_id, worker, agent, model, tier, strategy, checkout, log, started_at,
+    ended_at, mark, before, after, ending, resets_at, told, gates, commits, duration_s, verdict,
+    judged, given
 ) VALUES (
-    :id, :task_id, :attempt, :run_id, :worker, :agent, :model, :tier, :strategy, :log,
+    :id, :task_id, :attempt, :run_id, :worker, :agent, :model, :tier, :strategy, :checkout, :log,
     :started_at, :ended_at, :mark, :before, :after, :ending, :resets_at, :told, :gates, :commits,
     :duration_s, :verdict, :judged, :given
 )
 ON CONFLICT (id) DO UPDATE SET
     run_id = excluded.run_id, worker = excluded.worker, agent = excluded.agent,
     model = excluded.model, tier = excluded.tier, strategy = excluded.strategy,
-    log = excluded.log, started_at = excluded.started_at,
+    checkout = excluded.checkout, log = excluded.log, started_at = excluded.started_at,
     ended_at = excluded.ended_at, mark = excluded.mark, before = excluded.before,
     after = excluded.after, ending = excluded.ending, resets_at = excluded.resets_at,
     gates = excluded.gates,
@@ -67,7 +67,7 @@ UPDATE sessions SET told = :told WHERE id = :id
 -- name: session_columns
 -- In the order in which `rows.session_of` reads them.
 id, task_id, attempt, run_id, worker, agent, model, tier, strategy, log, started_at, ended_at,
-mark, before, after, ending, told, gates, commits, duration_s, verdict, judged, given
+mark, before, after, ending, told, gates, commits, duration_s, verdict, judged, given, checkout
 
 -- name: session
 -- The session of one attempt.
@@ -102,8 +102,8 @@ SELECT data FROM checks WHERE session_id = :session ORDER BY number
 -- The newest session in a checkout whose task was begun and is nobody's now.
 SELECT {session_columns} FROM sessions WHERE rowid = (
     SELECT max(s.rowid)
-    FROM tasks AS t JOIN sessions AS s ON s.task_id = t.id JOIN runs AS r ON r.id = s.run_id
-    WHERE t.base IS NOT NULL AND t.status <> 'in_progress' AND r.checkout = :checkout
+    FROM tasks AS t JOIN sessions AS s ON s.task_id = t.id
+    WHERE t.base IS NOT NULL AND t.status <> 'in_progress' AND s.checkout = :checkout
 )
 
 -- name: sessions
