@@ -1,14 +1,18 @@
 """A run whose sessions only fail: it stops, waits, tries one, and goes on or tells a person."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ralph.adapters.agents.command import CommandAgent
 from ralph.core import events
+from ralph.core.agent_events import AgentEvent, ToolResult
 from ralph.core.breaker import Breaker, Cause, Rules, State
 from ralph.core.ids import RunId
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
+from ralph.ports.agent import Setup
 from ralph.ports.history import Word
 from ralph.testing.doubles import says
 from tests.engine.world import World
@@ -147,3 +151,19 @@ def test_a_budget_that_was_raised_is_no_longer_spent(world: World) -> None:
     world.store.save_breaker(SEAT, broke)
     world.add()
     assert world.run(world.works()).outcome is Outcome.COMPLETE
+
+
+def test_a_breaker_that_opens_tells_which_tool_failed_last(world: World) -> None:
+    world.agents = (Stumbling(Setup(command="agent")),)
+    task = world.add("stuck")
+    ended = world.run(HM, HM, HM)
+    assert "its last tool failed: hm" in ended.reason
+    assert [one.tools.errors for one in world.store.sessions(task=task)] == [1, 1, 1]
+
+
+class Stumbling(CommandAgent):
+    """Whatever it says is what a tool of its failed with."""
+
+    def read(self, block: bytes) -> Iterator[AgentEvent]:
+        yield ToolResult(call="1", text=block.decode(), error=True)
+        yield from super().read(block)

@@ -12,6 +12,7 @@ import pytest
 from ralph.core.events import ToolJudged
 from ralph.core.policy.decision import Git, Ground, Packaging, Rules
 from ralph.core.policy.leash import Leash
+from ralph.core.tool_uses import ToolUses
 from ralph.inside.hooks import answer
 from ralph.inside.knock import ask
 from ralph.inside.tools import Caller
@@ -72,6 +73,56 @@ def test_where_ralph_commits_a_commit_is_denied(caller: Caller) -> None:
 def test_an_odd_call_is_survived(caller: Caller, payload: dict[str, Any]) -> None:
     said, _ = answer("pre-tool-use", payload, caller, Leash())
     assert set(said) <= {"hookSpecificOutput"}
+
+
+# Afterwards
+
+
+def after(caller: Caller, **payload: Any) -> ToolUses:
+    given = {"tool_name": "Bash", "tool_input": {"command": "make"}, **payload}
+    assert answer("post-tool-use", given, caller, Leash()) == ({}, None)
+    session = caller.store.session(caller.claim.task.id, 1)
+    assert session is not None
+    return session.tools
+
+
+def test_what_tools_answer_is_counted_against_the_context(caller: Caller) -> None:
+    uses = after(caller, tool_response={"stdout": "x" * 400, "stderr": "", "interrupted": False})
+    assert uses == ToolUses(tokens=100)
+    uses = after(caller, tool_response="y" * 40)
+    assert uses == ToolUses(tokens=110)
+    uses = after(caller, tool_response=[{"text": "z" * 40}])
+    assert uses == ToolUses(tokens=120)
+    edited = {"filePath": "/c/a.py", "originalFile": "x" * 4000, "structuredPatch": []}
+    pictures = {"file": {"base64": "x" * 4000}}
+    assert after(caller, tool_response=edited) == after(caller, tool_response=pictures) == uses
+
+
+def test_a_tool_that_fails_is_remembered_until_one_works(caller: Caller) -> None:
+    uses = after(caller, error="Exit code 3\nno such target")
+    assert (uses.errors, uses.last_error) == (1, "Bash: Exit code 3 no such target")
+    uses = after(caller, tool_response={"stdout": "fine"})
+    assert (uses.errors, uses.last_error) == (1, "")
+
+
+@pytest.mark.parametrize("odd", [None, 7, {}, [], {"a": [1, None, {"b": True}]}])
+def test_odd_answers_take_no_room(caller: Caller, odd: object) -> None:
+    assert after(caller, tool_name=3, tool_response=odd) == ToolUses()
+
+
+def test_a_session_that_begins_needs_no_more_words(caller: Caller) -> None:
+    assert answer("session-start", {"source": "startup"}, caller, Leash()) == ({}, None)
+
+
+def test_a_session_that_goes_on_with_a_summary_hears_of_its_task_again(caller: Caller) -> None:
+    after(caller, tool_response="x" * 400, error="")
+    said, _ = answer("session-start", {"source": "compact"}, caller, Leash())
+    told = said["hookSpecificOutput"]
+    assert told["hookEventName"] == "SessionStart"
+    assert caller.claim.task.name in told["additionalContext"]
+    session = caller.store.session(caller.claim.task.id, 1)
+    assert session is not None
+    assert session.tools.tokens == 0, "the results are not in its context any more"
 
 
 # Ending
@@ -148,6 +199,13 @@ def test_where_the_loop_cannot_be_asked_the_tool_is_not_used(
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"ralph: ")
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["post-tool-use", "stop", "session-start"])
+def test_what_has_happened_is_not_held_up_by_a_loop_that_is_gone(house: House, name: str) -> None:
+    done = hook(house, name, b"{}", RALPH_SOCKET="/nowhere")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.startswith(b"ralph: ")
 
 
 def test_a_thousand_calls_at_once_are_all_answered(

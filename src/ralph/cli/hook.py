@@ -2,7 +2,8 @@
 
 Sessions get their hooks by themselves; nothing of yours is changed. The program writes JSON to
 stdin and reads the decision from stdout. The loop that started the session decides; if it cannot
-be asked, the tool is not used (exit code 2).
+be asked before a tool is used, the tool is not used (exit code 2). What comes afterwards is told to
+it: how much of the context the tool's answer takes, and what failed.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -13,7 +14,9 @@ cat call.json | ralph hook pre-tool-use
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="pre-tool-use or stop")
+    parser.add_argument(
+        "name", metavar="NAME", help="pre-tool-use, post-tool-use, stop or session-start"
+    )
 
 
 def run(args: Namespace) -> int:

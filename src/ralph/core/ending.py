@@ -23,11 +23,13 @@ from ralph.core.agent_events import (
     Usage,
 )
 from ralph.core.ended import COSTS, Cost, Ended
+from ralph.core.safe_text import one_line
 
 FINAL_MESSAGE_BYTES: Final = 64 * 1024
 CHARS_PER_TOKEN: Final = 4
 MOST_OPEN_CALLS: Final = 1000
 MOST_DENIALS: Final = 20
+ERROR_CHARS: Final = 200
 KILLED_CODES: Final = frozenset({129, 130, 137, 143})
 """What a shell makes of a child that a signal ended."""
 
@@ -84,6 +86,8 @@ class Digest(msgspec.Struct, kw_only=True):
     open_calls: set[str] = msgspec.field(default_factory=set)
     tool_uses: int = 0
     tool_errors: int = 0
+    tool_error: str = ""
+    """How the last tool failed, if it did."""
     denied: list[str] = msgspec.field(default_factory=list)
 
     def take(self, event: AgentEvent) -> None:  # noqa: C901 - one table
@@ -113,6 +117,7 @@ class Digest(msgspec.Struct, kw_only=True):
             case ToolResult(call=call, text=text, cut=cut, error=error):
                 self.size += len(text) + cut
                 self.tool_errors += error
+                self.tool_error = one_line(text, ERROR_CHARS) or "it failed" if error else ""
                 self.open_calls.discard(call)
             case Denied(name=name):
                 if len(self.denied) < MOST_DENIALS:

@@ -26,6 +26,9 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 
     ending: Ending
     exit: Exit
+    tool_errors: int = 0
+    tool_error: str = ""
+    """Of the last tool that it used, if that failed."""
 
 
 def hold(
@@ -72,7 +75,10 @@ def hold(
         why = f"the login was renewed meanwhile: {ending.detail}"
         ending = replace(ending, ended=Ended.OVERLOADED, detail=why)
     ending = priced(ending, kit.settings.prices, brief.terms.model)
-    return Heard(ending=ending, exit=exit_)
+    digest = watch.digest
+    return Heard(
+        ending=ending, exit=exit_, tool_errors=digest.tool_errors, tool_error=digest.tool_error
+    )
 
 
 def _login(kit: Kit, agent: Agent) -> Mapping[str, bytes]:

@@ -1,4 +1,4 @@
-"""A hook, as an agent's program calls it before every use of a tool: pass on, and pass back.
+"""A hook, as an agent's program calls it around every use of a tool: pass on, and pass back.
 
 Nothing is read that need not be: what comes in is JSON on its way to the loop, and so is what goes
 out. It runs before anything else of Ralph is loaded.
@@ -11,6 +11,9 @@ from ralph.inside.knock import Shut, send, way_in
 
 REFUSED = 2
 """The program does not use the tool then."""
+UNHEARD = 1
+"""It goes on as if nobody had been asked: what has happened has happened."""
+AFTERWARDS = ("post-tool-use", "stop", "session-start")
 VALUE = b'{"value":'
 
 
@@ -22,11 +25,11 @@ def hook(name: str) -> int:
         payload = sys.stdin.buffer.read().replace(b"\n", b" ").strip() or b"{}"
         said = send(path, _call(name, token, payload)).strip()
     except Shut as shut:
-        return _refuse(str(shut))
+        return _unanswered(name, str(shut))
     if not said.startswith(VALUE):
         import json
 
-        return _refuse(str(json.loads(said).get("message")))
+        return _unanswered(name, str(json.loads(said).get("message")))
     answer = said.removeprefix(VALUE).removesuffix(b"}")
     if answer != b"{}":
         sys.stdout.buffer.write(answer + b"\n")
@@ -41,6 +44,6 @@ def _call(name: str, token: str, payload: bytes) -> bytes:
     return start.encode() + payload + b"}}\n"
 
 
-def _refuse(why: str) -> int:
+def _unanswered(name: str, why: str) -> int:
     sys.stderr.write(f"ralph: {why}\n")
-    return REFUSED
+    return UNHEARD if name in AFTERWARDS else REFUSED

@@ -13,9 +13,11 @@ from ralph.core.policy.inputs import command_of, with_command
 from ralph.core.policy.leash import Leash
 from ralph.core.safe_text import one_line
 from ralph.core.sigils import read_sigils
+from ralph.inside.tool_results import error_of, tokens_of
 from ralph.inside.tools import Caller
+from ralph.ports.history import Session
 
-NAMES: Final = ("pre-tool-use", "stop")
+NAMES: Final = ("pre-tool-use", "post-tool-use", "stop", "session-start")
 Answered = tuple[dict[str, Any], Event | None]
 """What the program gets, and what is worth telling."""
 
@@ -25,8 +27,12 @@ def answer(name: str, payload: Mapping[str, Any], caller: Caller, leash: Leash) 
     match name:
         case "pre-tool-use":
             return _before(payload, caller, leash)
+        case "post-tool-use":
+            return _after(payload, caller), None
         case "stop":
             return _stop(payload, caller), None
+        case "session-start":
+            return _start(payload, caller), None
         case _:
             raise UsageError(f"there is no hook {one_line(name, 40)}", hint=", ".join(NAMES))
 
@@ -71,12 +77,39 @@ def _decided(decision: str, **more: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": said}
 
 
+def _after(payload: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+    """Count what the session has been told, and remember what failed."""
+    uses = _session(caller).tools.after(tokens_of(payload), error_of(payload))
+    caller.store.note_tools(caller.session.id, uses)
+    return {}
+
+
+def _start(payload: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+    """A session that begins has been told everything. One that goes on with a summary of what it
+    was told may have lost what counts."""
+    if payload.get("source") not in ("compact", "clear", "resume"):
+        return {}
+    caller.store.note_tools(caller.session.id, _session(caller).tools.condensed())
+    name, title = caller.task.name, one_line(caller.task.title, 200)
+    reminder = (
+        f"Your task is still {name}: {title}. `ralph task show {name}` tells all of it. When it is"
+        " done, or cannot be done, end with the tag for that."
+    )
+    said = {"hookEventName": "SessionStart", "additionalContext": reminder}
+    return {"hookSpecificOutput": said}
+
+
+def _session(caller: Caller) -> Session:
+    """As it is now."""
+    kept = caller.store.session(caller.claim.task.id, caller.claim.attempt)
+    return kept if kept is not None else caller.session
+
+
 def _stop(payload: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
     """Remind a session, once, that wants to end without a word about its task."""
-    session = caller.store.session(caller.claim.task.id, caller.claim.attempt)
     sigils = read_sigils(str(payload.get("last_assistant_message") or ""))
     has_spoken = sigils.task_done or sigils.task_failed or sigils.promise
-    if payload.get("stop_hook_active") or has_spoken or (session and session.told):
+    if payload.get("stop_hook_active") or has_spoken or _session(caller).told:
         return {}
     name = caller.claim.task.name
     return {

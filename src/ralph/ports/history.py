@@ -12,6 +12,7 @@ from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
 from ralph.core.outcome import Outcome
 from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
+from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
@@ -67,6 +68,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """And in a word."""
     given: tuple[Given, ...] = ()
     """What it was told."""
+    tools: ToolUses = ToolUses()
+    """What its hooks tell of its tools, while it works."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,6 +201,10 @@ class History(Protocol):
 
     def tell(self, session: SessionId, told: str) -> None:
         """Record a claim that the session makes over its socket."""
+        ...
+
+    def note_tools(self, session: SessionId, uses: ToolUses) -> None:
+        """What its tools have told the session so far; its end changes nothing about it."""
         ...
 
     def inject(self, text: str, task: TaskId | None) -> None: ...

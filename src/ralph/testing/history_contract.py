@@ -25,6 +25,7 @@ from ralph.core.replay import replay
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything
 from ralph.core.task import Edit
+from ralph.core.tool_uses import ToolUses
 from ralph.core.transitions import Blocked, Rejected, Released, Unblocked
 from ralph.ports.history import Check, Mark, Session, Word
 from ralph.ports.ledger import Asked
@@ -145,6 +146,17 @@ class SessionsContract(Contract):
         kept = store.session(a, 1)
         assert kept is not None
         assert kept.told == "done"
+
+    def test_what_its_tools_did_outlives_its_end(self, store: Store) -> None:
+        begin(store)
+        a = add(store, "a")
+        session = start(store, claim(store))
+        uses = ToolUses(tokens=1200, errors=2, last_error="Bash: exit code 1")
+        store.note_tools(session.id, uses)
+        end_session(store, replace(session, mark=Mark.ENDED))
+        kept = store.session(a, 1)
+        assert kept is not None
+        assert kept.tools == uses
 
     def test_marks_and_gates_are_kept(self, store: Store) -> None:
         begin(store)

@@ -8,6 +8,7 @@ from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
+from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
@@ -81,6 +82,7 @@ class MemoryHistory:
                 ended_at=session.ended_at or state.now(),
                 # It came over the socket while the caller's copy grew old.
                 told=known.told if session.told is None else session.told,
+                tools=known.tools,
             )
             if session.ending is not None and session.ending.resets_at is not None:
                 state.limits = [*state.limits, (session.agent, session.ending.resets_at)]
@@ -104,6 +106,10 @@ class MemoryHistory:
     def tell(self, session: SessionId, told: str) -> None:
         with self._state.transaction():
             self._state.sessions[session] = replace(self._session(session), told=told)
+
+    def note_tools(self, session: SessionId, uses: ToolUses) -> None:
+        with self._state.transaction():
+            self._state.sessions[session] = replace(self._session(session), tools=uses)
 
     def _session(self, session: SessionId) -> Session:
         if session not in self._state.sessions:

@@ -6,6 +6,7 @@ from ralph.testing.model import Asked, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
 from tests.e2e.agents.setups import AGENTS
+from tests.e2e.dying import store_of
 
 
 def test_a_denied_command_tells_the_model_why(real: Real) -> None:
@@ -37,8 +38,9 @@ def test_a_rewritten_command_runs_as_it_was_rewritten(real: Real) -> None:
     assert (project.path / "uv.txt").read_text() == "uv was asked: run pytest -q\n"
 
 
-def test_a_session_that_forgets_to_claim_is_reminded(real: Real) -> None:
-    project = real("claude")
+@pytest.mark.parametrize("agent", ["claude", pytest.param("codex", marks=pytest.mark.soak)])
+def test_a_session_that_forgets_to_claim_is_reminded(real: Real, agent: str) -> None:
+    project = real(agent)
 
     def ends(asked: Asked) -> Turn:
         return say(CLAIM if "not said how task" in asked.user else "It works.")
@@ -53,7 +55,12 @@ def test_a_session_that_forgets_to_claim_is_reminded(real: Real) -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_agent_is_on_the_leash(real: Real, agent: str) -> None:
     project = real(agent)
-    task = project.scripted("x", do(Shell(command="git push origin HEAD")), *work("x"))
+    task = project.scripted(
+        "x",
+        do(Shell(command="git push origin HEAD")),
+        do(Shell(command="echo and that is all; exit 3")),
+        *work("x"),
+    )
     events = project.events()
     judged = [one for one in events if one["event"] == "tool_judged"]
     assert [(one["decision"], one["command"]) for one in judged] == [
@@ -62,3 +69,8 @@ def test_every_agent_is_on_the_leash(real: Real, agent: str) -> None:
     told = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
     assert str(judged[0]["reason"]) in told
     assert project.status(task) == "done"
+    with store_of(project) as store:
+        (session,) = store.sessions()
+    # What its tools have answered, and that some of them have failed, is kept with the session.
+    assert session.tools.tokens > 0
+    assert session.tools.errors > 0

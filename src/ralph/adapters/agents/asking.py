@@ -6,7 +6,13 @@ from typing import Final
 
 from ralph.ports.agent import Terms
 
-NAMES: Final = {"PreToolUse": "pre-tool-use", "Stop": "stop"}
+NAMES: Final = {
+    "PreToolUse": "pre-tool-use",
+    "PostToolUse": "post-tool-use",
+    "PostToolUseFailure": "post-tool-use",
+    "Stop": "stop",
+    "SessionStart": "session-start",
+}
 """What it calls them, and what Ralph does."""
 
 

@@ -13,6 +13,7 @@ from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiv
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId, session_id
 from ralph.core.outcome import Outcome
+from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Tried
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
@@ -120,6 +121,17 @@ class HistoryPart(BreakersPart):
     def tell(self, session: SessionId, told: str) -> None:
         """Record a claim that the session makes over its socket."""
         self._must_hit(SQL.tell, {"id": session, "told": told}, f"session {session}")
+
+    @whole
+    def note_tools(self, session: SessionId, uses: ToolUses) -> None:
+        """Record what its hooks have told of its tools."""
+        values = {
+            "id": session,
+            "tokens": uses.tokens,
+            "errors": uses.errors,
+            "last_error": uses.last_error,
+        }
+        self._must_hit(SQL.note_tools, values, f"session {session}")
 
     @reading
     def session(self, task: TaskId, attempt: int) -> Session | None:

@@ -13,6 +13,7 @@ from ralph.core.outcome import Outcome
 from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Feature, FeatureStatus, Status, Task, TaskType
+from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
 from ralph.ports.crew import Owner
 from ralph.ports.history import Mark, Run, Session
@@ -116,6 +117,7 @@ def session_of(row: Row) -> Session:
         judged=None if row[21] is None else Judged(row[21]),
         given=msgspec.json.decode(row[22], type=tuple[Given, ...]),
         checkout=row[23],
+        tools=ToolUses(tokens=row[24], errors=row[25], last_error=row[26]),
     )
 
 

@@ -9,7 +9,7 @@ from ralph.core.moment import iso
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.engine.kit import Kit
-from ralph.engine.session import hold
+from ralph.engine.session import Heard, hold
 from ralph.engine.work import mind_theirs
 from ralph.ports.agent import Brief
 from ralph.ports.claims import Claim
@@ -42,11 +42,19 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
         commits=changes.commits,
         duration_s=heard.exit.duration_s,
     )
+    _note_errors(kit, session, heard)
     kit.store.end_session(ended, _told(ended, changes.files, heard.exit.swept))
     kit.publish()
     if ended.before and ended.after:
         mind_theirs(kit, claim.task.id, ended.before, ended.after, changes.files)
     return kit.store.session(claim.task.id, claim.attempt) or ended
+
+
+def _note_errors(kit: Kit, session: Session, heard: Heard) -> None:
+    known = kit.store.session(session.task_id, session.attempt) if heard.tool_errors else None
+    if known is not None:
+        uses = known.tools.completed(heard.tool_errors, heard.tool_error)
+        kit.store.note_tools(session.id, uses)
 
 
 def _look(kit: Kit, session: Session) -> tuple[Snapshot | None, Changes]:

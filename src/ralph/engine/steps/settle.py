@@ -96,5 +96,11 @@ def _progress(kit: Kit, task: Task, verdict: Verdict, session: Session) -> Progr
         struck=isinstance(verdict.transition, Struck),
         failed=failed,
         moved=is_settled or has_told or verdict.improved or bool(session.commits),
-        reason=verdict.message,
+        reason=_reason(verdict, session),
     )
+
+
+def _reason(verdict: Verdict, session: Session) -> str:
+    """What a breaker that opens says: a session without a claim often stumbled over a tool."""
+    stumbled = session.tools.last_error if isinstance(verdict.transition, Struck) else ""
+    return f"{verdict.message}; its last tool failed: {stumbled}" if stumbled else verdict.message

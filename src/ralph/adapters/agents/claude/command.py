@@ -17,6 +17,8 @@ ALLOWED: Final = (
 CHANGING: Final = ("Edit", "Write", "NotebookEdit")
 """What a session that only looks does not need."""
 
+HOOKS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionStart")
+
 RETRIES: Final = 5
 """About a quarter of a minute, so that a hiccup does not cost a session. Ralph itself waits longer;
 left alone, the program goes on for minutes, even without a login."""
@@ -74,7 +76,7 @@ def _tools(terms: Terms) -> Iterator[str]:
 
 def _hooks(terms: Terms) -> Iterator[str]:
     if terms.hooks:
-        yield from ("--settings", json.dumps({"hooks": hooks(terms, "PreToolUse", "Stop")}))
+        yield from ("--settings", json.dumps({"hooks": hooks(terms, *HOOKS)}))
 
 
 def _limits(terms: Terms) -> Iterator[str]:

@@ -30,6 +30,8 @@ BOUNDED: Final = "features.unbounded_connection_retries=false"
 """Without this it waits for a network for ever, and says so every few seconds, so that no idle
 timeout ends it. Ralph waits too, and people see for what."""
 
+HOOKS: Final = ("PreToolUse", "PostToolUse", "Stop", "SessionStart")
+
 MOST_BYTES: Final = 2**20
 """It takes no prompt of more characters."""
 
@@ -146,7 +148,7 @@ class Codex:
 
 
 def _hooks(terms: Terms) -> Mapping[str, Mapping[str, object]]:
-    return {"hooks.json": {"hooks": hooks(terms, "PreToolUse")}} if terms.hooks else {}
+    return {"hooks.json": {"hooks": hooks(terms, *HOOKS)}} if terms.hooks else {}
 
 
 def _tools(terms: Terms) -> Iterator[str]:

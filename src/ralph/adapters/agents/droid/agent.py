@@ -29,6 +29,10 @@ from ralph.ports.agent import (
 CHANGING: Final = ("Create", "Edit", "ApplyPatch")
 """What a session that only looks does not need."""
 
+HOOKS: Final = ("PreToolUse", "PostToolUse", "SessionStart")
+"""Not `Stop`: it does not say what the model said last, so a session that has claimed its task
+would be asked for it again."""
+
 ENV: Final = {"FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"}
 
 
@@ -138,7 +142,7 @@ def _denied(terms: Terms) -> tuple[str, ...]:
 
 
 def _hooks(terms: Terms) -> Mapping[str, Mapping[str, object]]:
-    return {MODELS: {"hooks": hooks(terms, "PreToolUse")}} if terms.hooks else {}
+    return {MODELS: {"hooks": hooks(terms, *HOOKS)}} if terms.hooks else {}
 
 
 def _rules(brief: Brief) -> tuple[str, ...]:

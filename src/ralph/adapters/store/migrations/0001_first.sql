@@ -147,7 +147,10 @@ CREATE TABLE sessions (
     verdict    TEXT NOT NULL DEFAULT '', -- what was decided about it, for people
     judged     TEXT -- and in a word
                CHECK (judged IN ('accepted', 'rejected', 'struck', 'gave_up', 'split', 'released')),
-    given      TEXT NOT NULL DEFAULT '[]' -- what it was told, as JSON
+    given      TEXT NOT NULL DEFAULT '[]', -- what it was told, as JSON
+    tool_tokens INTEGER NOT NULL DEFAULT 0, -- of the tools' results that are in its context
+    tool_errors INTEGER NOT NULL DEFAULT 0,
+    tool_error  TEXT NOT NULL DEFAULT '' -- of the last use, if that failed
 );
 
 CREATE INDEX sessions_task ON sessions (task_id);

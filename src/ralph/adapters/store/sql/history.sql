@@ -64,10 +64,16 @@ RETURNING run_id
 -- A claim made over the session's socket.
 UPDATE sessions SET told = :told WHERE id = :id
 
+-- name: note_tools
+-- What its hooks have told of its tools.
+UPDATE sessions SET tool_tokens = :tokens, tool_errors = :errors, tool_error = :last_error
+WHERE id = :id
+
 -- name: session_columns
 -- In the order in which `rows.session_of` reads them.
 id, task_id, attempt, run_id, worker, agent, model, tier, strategy, log, started_at, ended_at,
-mark, before, after, ending, told, gates, commits, duration_s, verdict, judged, given, checkout
+mark, before, after, ending, told, gates, commits, duration_s, verdict, judged, given, checkout,
+tool_tokens, tool_errors, tool_error
 
 -- name: session
 -- The session of one attempt.
