@@ -17,9 +17,40 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     pid_start: str
 
 
-class Crew(Protocol):
-    """The workers of a run."""
+class Member(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker that has joined a run."""
 
-    def join(self, worker: WorkerId, run: RunId, owner: Owner, lease_s: float) -> None:
-        """Make a worker known, before its first claim."""
+    worker: WorkerId
+    run_id: RunId
+    seat: str
+    """`teammate-1`, …; empty for the one that started the run."""
+    owner: Owner
+
+
+class Crew(Protocol):
+    """The workers of a run, and the iterations that they share."""
+
+    def join(
+        self,
+        worker: WorkerId,
+        run: RunId,
+        owner: Owner,
+        lease_s: float,
+        seat: str = "teammate-1",
+    ) -> None:
+        """Make a worker known, before its first claim. Joining twice is moving: to another seat,
+        process or run."""
+        ...
+
+    def crew(self, run: RunId) -> list[Member]:
+        """Everyone who ever joined the run, oldest first, whoever started it included."""
+        ...
+
+    def begin_iteration(self, run: RunId, limit: int) -> int | None:
+        """The number of the run's next iteration, never the same to two workers; None when `limit`
+        iterations that count have begun. A limit of 0 is none."""
+        ...
+
+    def uncount_iteration(self, run: RunId) -> None:
+        """One that has begun does not count, since it was cut short. Its number stays taken."""
         ...

@@ -16,10 +16,9 @@ from ralph.core.task import OPEN, Status, Task
 from ralph.core.transitions import TRIED, Claimed, Postponed, Released, Transition
 from ralph.core.tried import Judged, judged
 from ralph.ports.claims import Claim, Counts, Stale
-from ralph.ports.crew import Owner
 from ralph.ports.store import LogEntry
 from ralph.testing.memory_memories import remember
-from ralph.testing.memory_state import Member, State
+from ralph.testing.memory_state import State
 
 
 class MemoryClaims:
@@ -58,11 +57,6 @@ class MemoryClaims:
             state.workers[worker] = replace(state.workers[worker], seen=state.clock.now())
         return Claim(task=state.tasks[task], worker=worker, attempt=state.tasks[task].attempt)
 
-    def join(self, worker: WorkerId, run: RunId, owner: Owner, lease_s: float) -> None:  # noqa: ARG002
-        state = self._state
-        with state.transaction():
-            state.workers[worker] = Member(owner=owner, seen=state.clock.now(), lease_s=lease_s)
-
     def heartbeat(self, worker: WorkerId, lease_s: float) -> None:
         state = self._state
         with state.transaction():
@@ -87,7 +81,7 @@ class MemoryClaims:
                 holder = state.workers.get(task.claimed_by)
                 # One who never joined has no lease at all.
                 expired = holder is None or holder.seen + holder.lease_s <= state.clock.now()
-                owner = holder.owner if holder else None
+                owner = holder.member.owner if holder else None
                 found.append(Stale(task=task, owner=owner, expired=expired))
         return found
 

@@ -14,15 +14,17 @@ from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session, Word
 from ralph.testing.memory_claims import MemoryClaims
+from ralph.testing.memory_crew import MemoryCrew
 from ralph.testing.memory_state import Said, State
 
 
 class MemoryHistory:
     """`History` and `Journal` on plain dicts."""
 
-    def __init__(self, state: State, claims: MemoryClaims) -> None:
+    def __init__(self, state: State, claims: MemoryClaims, crew: MemoryCrew) -> None:
         self._state = state
         self._claims = claims
+        self._crew = crew
 
     # Runs
 
@@ -30,7 +32,7 @@ class MemoryHistory:
         state = self._state
         with state.transaction():
             state.runs[run.id] = (run, owner)
-            self._claims.join(run.worker, run.id, owner, lease_s)
+            self._crew.join(run.worker, run.id, owner, lease_s, seat="")
             state.emit(event, run.id)
 
     def end_run(self, run: RunId, outcome: Outcome, reason: str, event: Event) -> None:

@@ -23,7 +23,7 @@ from ralph.core.task import Feature, FeatureStatus, Status, Task
 from ralph.core.transitions import Reset, Transition, advance
 from ralph.core.tried import Judged
 from ralph.ports.clock import Clock
-from ralph.ports.crew import Owner
+from ralph.ports.crew import Member, Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session
 from ralph.ports.papers import Paper
 from ralph.ports.store import LogEntry
@@ -31,10 +31,10 @@ from ralph.ports.store import LogEntry
 Moves = Iterable[tuple[TaskId, Transition]]
 
 
-class Member(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker that has joined."""
+class Lease(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker that has joined, and how long it is believed to live."""
 
-    owner: Owner
+    member: Member
     seen: float
     """When it last showed a sign of life."""
     lease_s: float
@@ -69,8 +69,10 @@ class State:
         self.logs: list[LogEntry] = []
         self.bases: dict[TaskId, Snapshot] = {}
         self.chains: dict[TaskId, int] = {}
-        self.workers: dict[WorkerId, Member] = {}
+        self.workers: dict[WorkerId, Lease] = {}
         self.runs: dict[RunId, tuple[Run, Owner]] = {}
+        self.iterations: dict[RunId, tuple[int, int]] = {}
+        """How many have begun, and how many of these do not count."""
         self.sessions: dict[SessionId, Session] = {}
         self.checks: dict[tuple[SessionId, int], Check] = {}
         self.limits: list[tuple[str, float]] = []

@@ -5,6 +5,7 @@ from ralph.ports.clock import Clock
 from ralph.ports.store import Store
 from ralph.testing.memory_breakers import MemoryBreakers
 from ralph.testing.memory_claims import MemoryClaims
+from ralph.testing.memory_crew import MemoryCrew
 from ralph.testing.memory_history import MemoryHistory
 from ralph.testing.memory_ledger import MemoryLedger
 from ralph.testing.memory_memories import MemoryMemories
@@ -13,15 +14,22 @@ from ralph.testing.memory_state import State
 
 
 class MemoryStore(
-    MemoryPapers, MemoryClaims, MemoryHistory, MemoryMemories, MemoryLedger, MemoryBreakers
+    MemoryPapers,
+    MemoryCrew,
+    MemoryClaims,
+    MemoryHistory,
+    MemoryMemories,
+    MemoryLedger,
+    MemoryBreakers,
 ):
     """`Store` on plain dicts. Slow and plain on purpose: readiness is computed, not kept."""
 
     def __init__(self, clock: Clock) -> None:
         state = State(clock)
         MemoryPapers.__init__(self, state)
+        MemoryCrew.__init__(self, state)
         MemoryClaims.__init__(self, state)
-        MemoryHistory.__init__(self, state, self)
+        MemoryHistory.__init__(self, state, claims=self, crew=self)
         MemoryMemories.__init__(self, state)
         MemoryLedger.__init__(self, state)
         MemoryBreakers.__init__(self, state)

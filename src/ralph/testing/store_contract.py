@@ -3,6 +3,7 @@
 from ralph.testing.base_contract import BaseContract
 from ralph.testing.breakers_contract import BreakersContract
 from ralph.testing.claims_contract import ClaimsContract
+from ralph.testing.crew_contract import CrewContract
 from ralph.testing.feature_contract import FeatureContract
 from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
@@ -17,6 +18,7 @@ class StoreContract(
     GraphContract,
     PapersContract,
     StatusContract,
+    CrewContract,
     ClaimsContract,
     BaseContract,
     HistoryContract,

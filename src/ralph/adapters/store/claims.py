@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ralph.adapters.store.crew import CrewPart
 from ralph.adapters.store.database import Row
-from ralph.adapters.store.memory import MemoryPart
 from ralph.adapters.store.moves import Steps
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
@@ -22,12 +22,11 @@ from ralph.core.task import Task
 from ralph.core.transitions import TRIED, Accepted, Claimed, Postponed, Released, Transition
 from ralph.core.tried import Judged, judged
 from ralph.ports.claims import Claim, Counts, Stale
-from ralph.ports.crew import Owner
 
 SQL = Queries("claims")
 
 
-class ClaimsPart(MemoryPart):
+class ClaimsPart(CrewPart):
     """`Claims` on the tables `tasks` and `workers`."""
 
     # Handing out
@@ -63,24 +62,6 @@ class ClaimsPart(MemoryPart):
         return Claim(task=task, worker=worker, attempt=task.attempt)
 
     # Leases
-
-    @whole
-    def join(self, worker: WorkerId, run: RunId, owner: Owner, lease_s: float) -> None:
-        """Make a worker known, before its first claim."""
-        self.db.execute(
-            SQL.join,
-            {
-                "id": worker,
-                "run_id": run,
-                "host": owner.host,
-                "boot_id": owner.boot_id,
-                "pid_namespace": owner.pid_namespace,
-                "pid": owner.pid,
-                "pid_start": owner.pid_start,
-                "now": self.now(),
-                "lease_s": lease_s,
-            },
-        )
 
     @whole
     def heartbeat(self, worker: WorkerId, lease_s: float) -> None:

@@ -44,7 +44,7 @@ class HistoryPart(BreakersPart):
                 "baseline": as_json(run.baseline),
             },
         )
-        self.join(run.worker, run.id, owner, lease_s)
+        self.join(run.worker, run.id, owner, lease_s, seat="")
         self.emit(event, run.id)
 
     @whole

@@ -15,7 +15,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.task import Feature, FeatureStatus, Status, Task, TaskType
 from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
-from ralph.ports.crew import Owner
+from ralph.ports.crew import Member, Owner
 from ralph.ports.history import Mark, Run, Session
 
 STATUSES = {status.value: status for status in Status}
@@ -69,6 +69,13 @@ def owner_of(row: Row) -> Owner | None:
     return Owner(
         host=host, boot_id=boot_id, pid_namespace=pid_namespace, pid=pid, pid_start=pid_start
     )
+
+
+def member_of(row: Row) -> Member:
+    """A row of the query `crew`."""
+    owner = owner_of(row[3:])
+    assert owner is not None
+    return Member(worker=row[0], run_id=row[1], seat=row[2], owner=owner)
 
 
 def run_of(row: Row) -> Run:

@@ -15,8 +15,8 @@ PATIENCE_S: Final = 30.0
 class SqliteStore(HistoryPart):
     """`Store` on one SQLite file. Each part builds on the one before:
 
-    journal < features < moves < lookup < adding < graph < papers < memory < claims < ranking
-    < ledger < breakers < history
+    journal < features < moves < lookup < adding < graph < papers < memory < crew < claims
+    < ranking < ledger < breakers < history
     """
 
     @classmethod

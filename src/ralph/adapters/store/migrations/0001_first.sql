@@ -101,7 +101,9 @@ CREATE TABLE runs (
     ended_at   TEXT,
     outcome    TEXT,
     reason     TEXT NOT NULL DEFAULT '',
-    baseline   TEXT NOT NULL DEFAULT '[]' -- gate results, as JSON
+    baseline   TEXT NOT NULL DEFAULT '[]', -- gate results, as JSON
+    iterations INTEGER NOT NULL DEFAULT 0, -- begun by its workers
+    uncounted  INTEGER NOT NULL DEFAULT 0  -- of these cut short
 );
 
 CREATE INDEX runs_live ON runs (started_at) WHERE ended_at IS NULL;
@@ -110,6 +112,7 @@ CREATE INDEX runs_live ON runs (started_at) WHERE ended_at IS NULL;
 CREATE TABLE workers (
     id            TEXT PRIMARY KEY NOT NULL,
     run_id        TEXT NOT NULL,
+    seat          TEXT NOT NULL DEFAULT '', -- teammate-1, …; empty: it started the run
     host          TEXT NOT NULL,
     boot_id       TEXT NOT NULL,
     pid_namespace TEXT NOT NULL,
@@ -118,6 +121,8 @@ CREATE TABLE workers (
     heartbeat_at  TEXT NOT NULL, -- its last sign of life
     lease_s       REAL NOT NULL  -- how long that is good for
 );
+
+CREATE INDEX workers_run ON workers (run_id);
 
 -- No reference to tasks: what was paid for stays on record when its task is deleted.
 CREATE TABLE sessions (

@@ -58,18 +58,6 @@ RETURNING {task}
 SELECT {task} FROM tasks
 WHERE id = ? AND status = 'in_progress' AND claimed_by = ? AND attempt = ?
 
--- name: join
--- Make a worker known.
-INSERT INTO workers (
-    id, run_id, host, boot_id, pid_namespace, pid, pid_start, heartbeat_at, lease_s
-) VALUES (
-    :id, :run_id, :host, :boot_id, :pid_namespace, :pid, :pid_start, :now, :lease_s
-)
-ON CONFLICT (id) DO UPDATE SET
-    run_id = excluded.run_id, host = excluded.host, boot_id = excluded.boot_id,
-    pid_namespace = excluded.pid_namespace, pid = excluded.pid, pid_start = excluded.pid_start,
-    heartbeat_at = excluded.heartbeat_at, lease_s = excluded.lease_s
-
 -- name: heartbeat
 -- A worker says that it lives, and for how long that is good.
 UPDATE workers SET heartbeat_at = :now, lease_s = :lease_s WHERE id = :id

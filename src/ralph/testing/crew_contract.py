@@ -1,0 +1,62 @@
+"""Promises about the workers of a run, and the iterations that they share."""
+
+import pytest
+
+from ralph.core.errors import Missing
+from ralph.core.ids import RunId, WorkerId
+from ralph.ports.store import Store
+from ralph.testing.store_words import LEASE_S, OTHER, RUN, WORKER, Contract, an_owner, begin, join
+
+THIRD = WorkerId("agent-00000003")
+
+
+class CrewContract(Contract):
+    """Who works in a run."""
+
+    def test_everyone_who_joined_a_run_is_known_by_seat(self, store: Store) -> None:
+        begin(store)
+        store.join(THIRD, RUN, an_owner(3), LEASE_S, "teammate-2")
+        store.join(OTHER, RUN, an_owner(2), LEASE_S)
+        store.join(WorkerId("agent-elsewhere"), RunId("run-2"), an_owner(4), LEASE_S)
+        crew = store.crew(RUN)
+        assert [(one.worker, one.seat, one.owner.pid) for one in crew] == [
+            (WORKER, "", 1),
+            (THIRD, "teammate-2", 3),
+            (OTHER, "teammate-1", 2),
+        ]
+        assert {one.run_id for one in crew} == {RUN}
+        assert store.crew(RunId("run-3")) == []
+
+    def test_whoever_joins_again_keeps_its_place_in_the_order(self, store: Store) -> None:
+        join(store, WORKER)
+        join(store, OTHER)
+        store.join(WORKER, RUN, an_owner(9), LEASE_S, "teammate-7")
+        crew = store.crew(RUN)
+        assert [(one.worker, one.seat, one.owner.pid) for one in crew] == [
+            (WORKER, "teammate-7", 9),
+            (OTHER, "teammate-1", 1),
+        ]
+
+    def test_iterations_of_a_run_are_numbered_across_its_workers(self, store: Store) -> None:
+        begin(store)
+        begin(store, RunId("run-2"), OTHER)
+        assert [store.begin_iteration(RUN, 0) for _ in range(3)] == [1, 2, 3]
+        assert store.begin_iteration(RunId("run-2"), 0) == 1
+
+    def test_a_limit_ends_them(self, store: Store) -> None:
+        begin(store)
+        assert [store.begin_iteration(RUN, 2) for _ in range(4)] == [1, 2, None, None]
+        assert store.begin_iteration(RUN, 3) == 3
+
+    def test_what_was_cut_short_does_not_count_but_keeps_its_number(self, store: Store) -> None:
+        begin(store)
+        store.uncount_iteration(RUN)
+        assert store.begin_iteration(RUN, 1) == 1
+        store.uncount_iteration(RUN)
+        assert [store.begin_iteration(RUN, 1) for _ in range(2)] == [2, None]
+
+    def test_an_unknown_run_has_no_iterations(self, store: Store) -> None:
+        with pytest.raises(Missing, match="there is no run run-1"):
+            store.begin_iteration(RUN, 0)
+        with pytest.raises(Missing, match="there is no run run-1"):
+            store.uncount_iteration(RUN)
