@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from ralph.core.distress import MODERATE, SEVERE, Distress, distress, heard
 from ralph.core.ids import RunId, TaskId
-from ralph.core.transitions import Accepted, Blocked, GaveUp, Postponed, Rejected, Released, Struck
+from ralph.core.transitions import (
+    Accepted,
+    Blocked,
+    Conflicted,
+    GaveUp,
+    Postponed,
+    Rejected,
+    Released,
+    Struck,
+)
 from ralph.core.tried import Judged, Tried, judged
 
 
@@ -108,6 +117,7 @@ def test_a_released_attempt_says_nothing() -> None:
         (GaveUp("no"), Judged.GAVE_UP),
         (Released("quota"), Judged.RELEASED),
         (Postponed("stopped"), Judged.RELEASED),
+        (Conflicted("both in a.py"), Judged.CONFLICT),
         (Blocked("skipped"), Judged.RELEASED),
     ],
 )

@@ -59,7 +59,7 @@ def distress(tried: Tried, before: Sequence[Tried] = ()) -> Distress:
             last = next((one for one in reversed(before) if one.task_id == tried.task_id), None)
             is_stuck = last is not None and last.judged in BAD
             return Distress.SEVERE if is_stuck else max(said, Distress.MODERATE)
-        case Judged.SPLIT | Judged.RELEASED:
+        case Judged.CONFLICT | Judged.SPLIT | Judged.RELEASED:
             return Distress.NONE
 
 

@@ -9,66 +9,57 @@ from typing import Final
 import msgspec
 
 from ralph.core.gates import Evidence
+from ralph.core.happening import Happening
 from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
 from ralph.core.memory import MemoryKind
 from ralph.core.outcome import Outcome
 from ralph.core.spent import Spent
 from ralph.core.task import Edit, Feature, Status, Task
-
-
-class _Event(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    tag_field="event",
-    tag=lambda name: "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_"),
-):
-    pass
-
+from ralph.core.team_events import TeamEvent
 
 # The graph
 
 
-class TaskAdded(_Event, frozen=True, kw_only=True):
+class TaskAdded(Happening, frozen=True, kw_only=True):
     task: Task
 
 
-class TaskEdited(_Event, frozen=True, kw_only=True):
+class TaskEdited(Happening, frozen=True, kw_only=True):
     task_id: TaskId
     edit: Edit
 
 
-class TaskDeleted(_Event, frozen=True, kw_only=True):
+class TaskDeleted(Happening, frozen=True, kw_only=True):
     task_id: TaskId
     title: str
 
 
-class EdgeAdded(_Event, frozen=True, kw_only=True):
+class EdgeAdded(Happening, frozen=True, kw_only=True):
     blocker_id: TaskId
     blocked_id: TaskId
 
 
-class EdgeRemoved(_Event, frozen=True, kw_only=True):
+class EdgeRemoved(Happening, frozen=True, kw_only=True):
     blocker_id: TaskId
     blocked_id: TaskId
 
 
-class FeatureAdded(_Event, frozen=True, kw_only=True):
+class FeatureAdded(Happening, frozen=True, kw_only=True):
     feature: Feature
 
 
-class FeatureChanged(_Event, frozen=True, kw_only=True):
+class FeatureChanged(Happening, frozen=True, kw_only=True):
     """Its documents, or how far it has come: the state after it."""
 
     feature: Feature
 
 
-class FeatureDeleted(_Event, frozen=True, kw_only=True):
+class FeatureDeleted(Happening, frozen=True, kw_only=True):
     feature_id: FeatureId
     name: str
 
 
-class TaskLogged(_Event, frozen=True, kw_only=True):
+class TaskLogged(Happening, frozen=True, kw_only=True):
     task_id: TaskId
     message: str
 
@@ -76,7 +67,7 @@ class TaskLogged(_Event, frozen=True, kw_only=True):
 # A task's state
 
 
-class _TaskMoved(_Event, frozen=True, kw_only=True):
+class _TaskMoved(Happening, frozen=True, kw_only=True):
     """Every change of state says the state after it."""
 
     task_id: TaskId
@@ -110,6 +101,10 @@ class TaskReleased(_TaskMoved, frozen=True, kw_only=True):
     """Given back at no cost."""
 
 
+class TaskConflicted(_TaskMoved, frozen=True, kw_only=True):
+    """Its work does not fit what others have merged meanwhile; the task is pending again."""
+
+
 class TaskFailed(_TaskMoved, frozen=True, kw_only=True):
     pass
 
@@ -129,7 +124,7 @@ class TaskReopened(_TaskMoved, frozen=True, kw_only=True):
 # A run
 
 
-class RunStarted(_Event, frozen=True, kw_only=True):
+class RunStarted(Happening, frozen=True, kw_only=True):
     run_id: RunId
     worker: WorkerId
     target: str
@@ -141,7 +136,7 @@ class RunStarted(_Event, frozen=True, kw_only=True):
     """Who pays, as far as it is known."""
 
 
-class AgentChosen(_Event, frozen=True, kw_only=True):
+class AgentChosen(Happening, frozen=True, kw_only=True):
     """Another agent takes over, or the first one is back."""
 
     run_id: RunId
@@ -150,18 +145,18 @@ class AgentChosen(_Event, frozen=True, kw_only=True):
     account: str = ""
 
 
-class RunPaused(_Event, frozen=True, kw_only=True):
+class RunPaused(Happening, frozen=True, kw_only=True):
     """The loop waits for a person."""
 
     run_id: RunId
     reason: str
 
 
-class RunResumed(_Event, frozen=True, kw_only=True):
+class RunResumed(Happening, frozen=True, kw_only=True):
     run_id: RunId
 
 
-class RunWaiting(_Event, frozen=True, kw_only=True):
+class RunWaiting(Happening, frozen=True, kw_only=True):
     """The loop waits for a moment in time."""
 
     run_id: RunId
@@ -169,7 +164,7 @@ class RunWaiting(_Event, frozen=True, kw_only=True):
     until: str
 
 
-class BreakerOpened(_Event, frozen=True, kw_only=True):
+class BreakerOpened(Happening, frozen=True, kw_only=True):
     """Only failures: no session starts for now."""
 
     run_id: RunId
@@ -181,21 +176,21 @@ class BreakerOpened(_Event, frozen=True, kw_only=True):
     """When one session is tried."""
 
 
-class BreakerTried(_Event, frozen=True, kw_only=True):
+class BreakerTried(Happening, frozen=True, kw_only=True):
     """Half open: one session shows whether it works again."""
 
     run_id: RunId
     seat: str
 
 
-class BreakerClosed(_Event, frozen=True, kw_only=True):
+class BreakerClosed(Happening, frozen=True, kw_only=True):
     """It works again, or a person says so."""
 
     seat: str
     by: str = ""
 
 
-class RunEnded(_Event, frozen=True, kw_only=True):
+class RunEnded(Happening, frozen=True, kw_only=True):
     run_id: RunId
     outcome: Outcome
     exit_code: int
@@ -210,13 +205,13 @@ class RunEnded(_Event, frozen=True, kw_only=True):
     spent: Spent = Spent()
 
 
-class BaselineTaken(_Event, frozen=True, kw_only=True):
+class BaselineTaken(Happening, frozen=True, kw_only=True):
     run_id: RunId
     red: tuple[str, ...]
     green: tuple[str, ...]
 
 
-class Warned(_Event, frozen=True, kw_only=True):
+class Warned(Happening, frozen=True, kw_only=True):
     """Something a person should know; nothing stops because of it."""
 
     message: str
@@ -226,7 +221,7 @@ class Warned(_Event, frozen=True, kw_only=True):
 # A session
 
 
-class SessionStarted(_Event, frozen=True, kw_only=True):
+class SessionStarted(Happening, frozen=True, kw_only=True):
     session_id: SessionId
     task_id: TaskId
     title: str
@@ -236,7 +231,7 @@ class SessionStarted(_Event, frozen=True, kw_only=True):
     model: str = ""
 
 
-class ModelOverridden(_Event, frozen=True, kw_only=True):
+class ModelOverridden(Happening, frozen=True, kw_only=True):
     """The last session asked for another model than the strategy would choose, and gets it."""
 
     task_id: TaskId
@@ -245,7 +240,7 @@ class ModelOverridden(_Event, frozen=True, kw_only=True):
     strategy: str
 
 
-class SessionEnded(_Event, frozen=True, kw_only=True):
+class SessionEnded(Happening, frozen=True, kw_only=True):
     session_id: SessionId
     task_id: TaskId
     ended: str
@@ -266,7 +261,7 @@ class SessionEnded(_Event, frozen=True, kw_only=True):
     """Tools that it was not permitted to use, one for each call."""
 
 
-class VerificationStarted(_Event, frozen=True, kw_only=True):
+class VerificationStarted(Happening, frozen=True, kw_only=True):
     """A second session looks at what the first one claims."""
 
     session_id: SessionId
@@ -279,7 +274,7 @@ class VerificationStarted(_Event, frozen=True, kw_only=True):
     model: str = ""
 
 
-class VerificationEnded(_Event, frozen=True, kw_only=True):
+class VerificationEnded(Happening, frozen=True, kw_only=True):
     session_id: SessionId
     task_id: TaskId
     number: int
@@ -292,7 +287,7 @@ class VerificationEnded(_Event, frozen=True, kw_only=True):
     estimated: bool = False
 
 
-class ToolCalled(_Event, frozen=True, kw_only=True):
+class ToolCalled(Happening, frozen=True, kw_only=True):
     """A session has used one of Ralph's own tools."""
 
     task_id: TaskId
@@ -302,7 +297,7 @@ class ToolCalled(_Event, frozen=True, kw_only=True):
     """Why it was refused."""
 
 
-class ToolJudged(_Event, frozen=True, kw_only=True):
+class ToolJudged(Happening, frozen=True, kw_only=True):
     """The policy had something to say about a tool that a session wanted to use."""
 
     task_id: TaskId
@@ -315,12 +310,12 @@ class ToolJudged(_Event, frozen=True, kw_only=True):
     """The shell text it was about, where there is one."""
 
 
-class GateStarted(_Event, frozen=True, kw_only=True):
+class GateStarted(Happening, frozen=True, kw_only=True):
     task_id: TaskId | None
     name: str
 
 
-class GateEnded(_Event, frozen=True, kw_only=True):
+class GateEnded(Happening, frozen=True, kw_only=True):
     task_id: TaskId | None
     name: str
     passed: bool
@@ -328,25 +323,25 @@ class GateEnded(_Event, frozen=True, kw_only=True):
     duration_s: float
 
 
-class GatesWeighed(_Event, frozen=True, kw_only=True):
+class GatesWeighed(Happening, frozen=True, kw_only=True):
     task_id: TaskId
     evidence: Evidence
 
 
-class WorkCommitted(_Event, frozen=True, kw_only=True):
+class WorkCommitted(Happening, frozen=True, kw_only=True):
     task_id: TaskId
     commit: str
     files: int
 
 
-class WorkSaved(_Event, frozen=True, kw_only=True):
+class WorkSaved(Happening, frozen=True, kw_only=True):
     """Work that did not count, kept under a ref."""
 
     task_id: TaskId
     ref: str
 
 
-class MemoryKept(_Event, frozen=True, kw_only=True):
+class MemoryKept(Happening, frozen=True, kw_only=True):
     """Later sessions may be told of it."""
 
     memory_id: int
@@ -355,7 +350,7 @@ class MemoryKept(_Event, frozen=True, kw_only=True):
     title: str
 
 
-class MemoryForgotten(_Event, frozen=True, kw_only=True):
+class MemoryForgotten(Happening, frozen=True, kw_only=True):
     memory_id: int
     task_id: TaskId
     title: str
@@ -364,12 +359,12 @@ class MemoryForgotten(_Event, frozen=True, kw_only=True):
 # People
 
 
-class GuidanceGiven(_Event, frozen=True, kw_only=True):
+class GuidanceGiven(Happening, frozen=True, kw_only=True):
     text: str
     task_id: TaskId | None = None
 
 
-class GuidanceDelivered(_Event, frozen=True, kw_only=True):
+class GuidanceDelivered(Happening, frozen=True, kw_only=True):
     """It is in the brief of this task's session."""
 
     task_id: TaskId
@@ -377,7 +372,7 @@ class GuidanceDelivered(_Event, frozen=True, kw_only=True):
     count: int
 
 
-class ControlSent(_Event, frozen=True, kw_only=True):
+class ControlSent(Happening, frozen=True, kw_only=True):
     """Someone asked the running loop to pause, resume, stop or skip."""
 
     word: str
@@ -391,6 +386,7 @@ TaskMoved = (
     | TaskRejected
     | TaskStruck
     | TaskReleased
+    | TaskConflicted
     | TaskFailed
     | TaskBlocked
     | TaskUnblocked
@@ -417,6 +413,7 @@ Event = (
     | BreakerTried
     | BreakerClosed
     | RunEnded
+    | TeamEvent
     | BaselineTaken
     | Warned
     | ModelOverridden

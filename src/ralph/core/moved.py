@@ -11,6 +11,7 @@ from ralph.core.transitions import (
     ChildrenDone,
     ChildReopened,
     Claimed,
+    Conflicted,
     GaveUp,
     Postponed,
     Rejected,
@@ -49,6 +50,8 @@ def event_of(after: Task, transition: Transition) -> events.TaskMoved:
             return events.TaskStruck(**fields)
         case Released(reason) | Postponed(reason):
             return events.TaskReleased(**(fields | {"reason": reason}))
+        case Conflicted():
+            return events.TaskConflicted(**fields)
         case GaveUp() | ChildFailed():
             return events.TaskFailed(**fields)
         case Blocked():

@@ -59,6 +59,7 @@ def _take(graph: Graph, event: events.Event) -> None:
             | events.TaskRejected()
             | events.TaskStruck()
             | events.TaskReleased()
+            | events.TaskConflicted()
             | events.TaskFailed()
             | events.TaskBlocked()
             | events.TaskUnblocked()

@@ -44,6 +44,12 @@ class Released(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
+class Conflicted(msgspec.Struct, frozen=True, tag=True):
+    """It counts, but does not fit what others have merged meanwhile: costs nothing."""
+
+    reason: str
+
+
 class Postponed(msgspec.Struct, frozen=True, tag=True):
     """Given back before its session could be judged: whoever claims it next does that first."""
 
@@ -94,6 +100,7 @@ Transition = (
     | Rejected
     | Struck
     | Released
+    | Conflicted
     | Postponed
     | GaveUp
     | Blocked
@@ -136,6 +143,8 @@ def advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one tab
             # A crash is not the task's fault, so it costs nothing; the attempt's number is
             # spent, since logs carry it.
             return replace(task, status=Status.PENDING, claimed_by=None)
+        case Status.IN_PROGRESS, Conflicted(reason):
+            return replace(task, status=Status.PENDING, claimed_by=None, strikes=0, reason=reason)
         case Status.IN_PROGRESS, GaveUp(reason):
             return _settled(task, Status.FAILED, reason)
         case ((Status.PENDING | Status.IN_PROGRESS), Blocked(reason)):

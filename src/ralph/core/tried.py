@@ -5,7 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from ralph.core.ids import RunId, TaskId
-from ralph.core.transitions import Accepted, GaveUp, Rejected, Struck, Transition
+from ralph.core.transitions import Accepted, Conflicted, GaveUp, Rejected, Struck, Transition
 
 
 class Judged(StrEnum):
@@ -15,6 +15,8 @@ class Judged(StrEnum):
     REJECTED = "rejected"
     STRUCK = "struck"
     GAVE_UP = "gave_up"
+    CONFLICT = "conflict"
+    """It counts, and does not fit what others have merged meanwhile."""
     SPLIT = "split"
     """It has split its task up: the tasks below it decide."""
     RELEASED = "released"
@@ -32,6 +34,8 @@ def judged(transition: Transition) -> Judged:
             return Judged.STRUCK
         case GaveUp():
             return Judged.GAVE_UP
+        case Conflicted():
+            return Judged.CONFLICT
         case _:
             return Judged.RELEASED
 

@@ -27,7 +27,9 @@ class Mark(StrEnum):
     GATED = "gated"
     """The gates have run; their results are kept."""
     ACCEPTED = "accepted"
-    """It counts; only committing and settling are left."""
+    """It counts; only committing, merging and settling are left."""
+    COMMITTED = "committed"
+    """And is committed, in a checkout whose work is to be merged."""
     SETTLED = "settled"
 
 

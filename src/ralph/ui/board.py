@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from ralph.core import events
+from ralph.core import events, team_events
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
@@ -192,6 +192,7 @@ class Board:
                 | events.TaskRejected()
                 | events.TaskStruck()
                 | events.TaskReleased()
+                | events.TaskConflicted()
                 | events.TaskFailed()
                 | events.TaskBlocked()
                 | events.TaskUnblocked()
@@ -236,6 +237,9 @@ class Board:
                 | events.WorkSaved()
                 | events.MemoryKept()
                 | events.MemoryForgotten()
+                | team_events.WorkerJoined()
+                | team_events.WorkerLeft()
+                | team_events.WorkMerged()
                 | events.GuidanceGiven()
                 | events.GuidanceDelivered()
             ):
@@ -273,7 +277,12 @@ class Board:
                     self._begin(event, at)
             case events.TaskDone() | events.TaskFailed():
                 self._settle(event, at)
-            case events.TaskRejected() | events.TaskStruck() | events.TaskReleased():
+            case (
+                events.TaskRejected()
+                | events.TaskStruck()
+                | events.TaskReleased()
+                | events.TaskConflicted()
+            ):
                 self._put_down(event.task_id, at)
             case events.TaskBlocked() | events.TaskUnblocked() | events.TaskReopened():
                 self._put_down(event.task_id, at)

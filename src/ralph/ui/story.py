@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core import events
+from ralph.core import events, team_events
 from ralph.core.duration import spoken
 from ralph.core.ended import Ended
 from ralph.core.gates import Evidence
@@ -85,7 +85,12 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
             return Told(tone=Tone.WARNING, word="warning", task_id=task_id, why=why)
         case events.TaskDone() | events.TaskFailed():
             return _settled(board.finished[-1])
-        case events.TaskRejected() | events.TaskStruck() | events.TaskReleased():
+        case (
+            events.TaskRejected()
+            | events.TaskStruck()
+            | events.TaskReleased()
+            | events.TaskConflicted()
+        ):
             return _again(event)
         case events.TaskBlocked():
             return _moved(event, Tone.WARNING, "blocked")
@@ -110,6 +115,8 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
             return Told(tone=Tone.DETAIL, word="verification", task_id=task_id, facts=facts)
         case events.VerificationEnded():
             return _verification_ended(event)
+        case team_events.WorkerJoined() | team_events.WorkerLeft() | team_events.WorkMerged():
+            return _team(event)
         case events.ToolCalled() | events.ToolJudged():
             return _tool(event)
         case events.GateEnded():
@@ -239,7 +246,10 @@ def _settled(settled: Settled) -> Told:
     )
 
 
-def _again(event: events.TaskRejected | events.TaskStruck | events.TaskReleased) -> Told:
+Again = events.TaskRejected | events.TaskStruck | events.TaskReleased | events.TaskConflicted
+
+
+def _again(event: Again) -> Told:
     match event:
         case events.TaskRejected(retry_count=retries):
             return _moved(event, Tone.AGAIN, "rejected", (f"retry {retries} follows",))
@@ -248,6 +258,8 @@ def _again(event: events.TaskRejected | events.TaskStruck | events.TaskReleased)
             return _moved(event, Tone.AGAIN, "no claim", (cost,))
         case events.TaskReleased():
             return _moved(event, Tone.AGAIN, "given back", ("at no cost",))
+        case events.TaskConflicted():
+            return _moved(event, Tone.AGAIN, "conflict", ("at no cost",))
 
 
 def _moved(event: events.TaskMoved, tone: Tone, word: str, facts: tuple[str, ...] = ()) -> Told:
@@ -281,6 +293,22 @@ def _tool(event: events.ToolCalled | events.ToolJudged) -> Told:
         is_bad = event.decision == "denied"
     tone = Tone.WARNING if is_bad else Tone.DETAIL
     return Told(tone=tone, word=one_line(word, 100), task_id=event.task_id, why=first_line(why))
+
+
+def _team(event: team_events.TeamEvent) -> Told:
+    match event:
+        case team_events.WorkerJoined(seat=seat):
+            return Told(tone=Tone.DETAIL, word=f"{one_line(seat, 40)} begins")
+        case team_events.WorkerLeft(seat=seat, outcome=None, reason=reason):
+            word = f"{one_line(seat, 40)} has died"
+            return Told(tone=Tone.WARNING, word=word, why=first_line(reason))
+        case team_events.WorkerLeft(seat=seat, outcome=outcome, reason=reason):
+            word = f"{one_line(seat, 40)} leaves"
+            why = first_line(reason)
+            return Told(tone=Tone.DETAIL, word=word, facts=(str(outcome),), why=why)
+        case team_events.WorkMerged(task_id=task_id, branch=branch, commit=commit):
+            facts = (one_line(branch, 60), one_line(commit[:10]))
+            return Told(tone=Tone.DETAIL, word="merged", task_id=task_id, facts=facts)
 
 
 def _session_ended(event: events.SessionEnded) -> Told:

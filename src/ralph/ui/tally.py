@@ -57,7 +57,12 @@ def _status_before(event: events.TaskMoved) -> Status:
     match event:
         case events.TaskClaimed() | events.TaskBlocked():
             return Status.PENDING
-        case events.TaskRejected() | events.TaskStruck() | events.TaskReleased():
+        case (
+            events.TaskRejected()
+            | events.TaskStruck()
+            | events.TaskReleased()
+            | events.TaskConflicted()
+        ):
             return Status.IN_PROGRESS
         case events.TaskDone() | events.TaskFailed():
             # A parent is settled by its children and never was in progress.

@@ -140,7 +140,9 @@ CREATE TABLE sessions (
     started_at TEXT NOT NULL,
     ended_at   TEXT,
     mark       TEXT NOT NULL
-               CHECK (mark IN ('started', 'ended', 'gated', 'accepted', 'settled')),
+               CHECK (mark IN (
+                   'started', 'ended', 'gated', 'accepted', 'committed', 'settled'
+               )),
     before     TEXT, -- the checkout when it began, as JSON
     after      TEXT, -- and when it was over
     ending     TEXT, -- how it ended, its final message and its cost, as JSON
@@ -151,7 +153,9 @@ CREATE TABLE sessions (
     duration_s REAL NOT NULL DEFAULT 0,
     verdict    TEXT NOT NULL DEFAULT '', -- what was decided about it, for people
     judged     TEXT -- and in a word
-               CHECK (judged IN ('accepted', 'rejected', 'struck', 'gave_up', 'split', 'released')),
+               CHECK (judged IN (
+                   'accepted', 'rejected', 'struck', 'gave_up', 'conflict', 'split', 'released'
+               )),
     given      TEXT NOT NULL DEFAULT '[]', -- what it was told, as JSON
     tool_tokens INTEGER NOT NULL DEFAULT 0, -- of the tools' results that are in its context
     tool_errors INTEGER NOT NULL DEFAULT 0,

@@ -1,0 +1,36 @@
+"""What happens only where several workers build one branch."""
+
+from ralph.core.happening import Happening
+from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.outcome import Outcome
+
+
+class WorkerJoined(Happening, frozen=True, kw_only=True):
+    """A worker of a team sits down."""
+
+    run_id: RunId
+    worker: WorkerId
+    seat: str
+
+
+class WorkerLeft(Happening, frozen=True, kw_only=True):
+    """And leaves: there is nothing left to do, or it cannot go on."""
+
+    run_id: RunId
+    worker: WorkerId
+    seat: str
+    outcome: Outcome | None
+    """None: its process has died."""
+    reason: str = ""
+
+
+class WorkMerged(Happening, frozen=True, kw_only=True):
+    """Accepted work has become part of the branch that a team builds."""
+
+    task_id: TaskId
+    branch: str
+    commit: str
+    """The branch's tip since then."""
+
+
+TeamEvent = WorkerJoined | WorkerLeft | WorkMerged
