@@ -77,3 +77,27 @@ def test_a_broken_prd_names_its_line(ralph: Cli, tmp_path: Path) -> None:
     assert_one_line(answer, hint=True)
     assert "line 6" in answer.err
     assert titles(ralph) == {}
+
+
+def test_a_folder_of_code_tasks_is_brought_in_once(ralph: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / ".ralph" / "specs" / "shop" / "implementation" / "step01"
+    folder.mkdir(parents=True)
+    one, two = (folder / f"task-0{n}-x.code-task.md" for n in (1, 2))
+    one.write_text("---\nStatus: COMPLETED\n---\n# Task: One\n")
+    two.write_text("# Task: Two\nBlocked-By: task-01\n")
+    shop = folder.parent.parent
+    assert "would add 2" in ralph("task", "import", str(shop), "--dry-run").out
+    assert ralph("task", "import", str(shop)).out == "added 2\n"
+    assert ralph("task", "import", str(shop / "implementation")).out == "added 0, skipped 2\n"
+    assert titles(ralph) == {"One": "done", "Two": "pending"}
+    assert len(ralph.json("task", "show", "step01-task-02")["blockers"]) == 1
+    assert [feature["name"] for feature in ralph.json("feature", "list")] == ["shop"]
+
+
+def test_code_tasks_that_cannot_be_built_are_refused_in_one_line(
+    ralph: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "goal").mkdir()
+    assert_one_line(ralph("task", "import", str(tmp_path / "goal"), code=66))
+    (tmp_path / "goal" / "a.code-task.md").write_text("Blocked-By: b")
+    assert_one_line(ralph("task", "import", str(tmp_path / "goal"), code=65))

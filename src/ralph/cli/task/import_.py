@@ -1,8 +1,8 @@
 """Bring in tasks from a file: all of them or none.
 
-A PRD (`.md`), `prd.json`, `implementation_plan.json` and the issues that `gh issue list --json
-number,title,body,labels,state,url` prints are understood; what was brought in before is left as it
-is. `--github` calls `gh` itself.
+A PRD (`.md`), `prd.json`, `implementation_plan.json`, a folder of code tasks (`*.code-task.md`) and
+the issues that `gh issue list --json number,title,body,labels,state,url` prints are understood.
+What was brought in before is left as it is. `--github` calls `gh` itself.
 
 Else it is JSON lines, one task a line. A line needs a title and may have id, alias, description,
 status, parent_id, feature, priority, max_retries, needs_change and blockers, a list of ids or
@@ -10,6 +10,7 @@ aliases in the file or in the project. What `ralph task export` writes is unders
 was in progress is pending.
 """
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ EXAMPLES = """
 ralph task import tasks.jsonl
 ralph task import tasks.jsonl --skip-existing
 ralph task import prd.json --dry-run
+ralph task import .ralph/specs/shop
 ralph task import --github
 echo '{"title": "Write tests", "blockers": ["US-001"]}' | ralph task import -
 """
@@ -37,7 +39,9 @@ PAGE = 20_000
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", nargs="?", help="a file, or - for standard input")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="a file, a folder of code tasks, or -"
+    )
     parser.add_argument("--github", action="store_true", help="the open issues, asked of `gh`")
     parser.add_argument("--dry-run", action="store_true", help="show them, and add nothing")
     parser.add_argument(
@@ -80,8 +84,12 @@ def import_file(
     from ralph.documents.task_lines import read
     from ralph.documents.task_names import drafts
 
-    data = _issues(project.root) if name is None else _content(name)
-    foreign = read_foreign(data, name or "", _feature(project, name))
+    data = b""
+    if name is not None and os.path.isdir(name):
+        foreign: list[Numbered] | None = _code_tasks(name)
+    else:
+        data = _issues(project.root) if name is None else _content(name)
+        foreign = read_foreign(data, name or "", _feature(project, name))
     found = read(BytesIO(data)) if foreign is None else foreign
     # Whoever brings in a document again wants what is new in it.
     skip_existing = skip_existing or foreign is not None
@@ -105,6 +113,29 @@ def import_file(
             ]
         )
     return added, len(found) - len(new)
+
+
+def _code_tasks(name: str) -> "list[Numbered]":
+    """All in a folder and below it."""
+    from ralph.adapters.library.folder import FolderLibrary
+    from ralph.core.errors import Missing
+    from ralph.documents.code_tasks.compiling import as_lines, compiled
+    from ralph.documents.code_tasks.reading import SUFFIX, read_code_task
+    from ralph.documents.encoded import decode
+    from ralph.documents.goal_files import goal_of
+    from ralph.workflows.code_tasks import code_task_paths
+
+    folder = os.path.realpath(name)
+    library = FolderLibrary(folder)
+    contents = {path: library.content(path) for path in code_task_paths(library, ".")}
+    tasks = [
+        read_code_task(path.removeprefix("./"), decode(content).text, ".")
+        for path, content in contents.items()
+        if content is not None
+    ]
+    if not tasks:
+        raise Missing(f"there are no code tasks in {name}", hint=f"their names end with {SUFFIX}")
+    return as_lines(compiled(tasks), goal_of(folder))
 
 
 def _content(name: str) -> bytes:
@@ -144,8 +175,6 @@ def _issues(root: str) -> bytes:
 
 def _feature(project: "Project", name: str | None) -> str:
     """Which feature the stories of a file belong to: the one that `ralph build` knows them by."""
-    import os
-
     from ralph.core.errors import UsageError
     from ralph.workflows.pipeline import pipeline_of
 
@@ -209,8 +238,6 @@ def _new(found: "list[Numbered]", stored: "Names", *, skip: bool) -> "list[Numbe
 
 def _fresh_ids(stored: "Names", found: "list[Numbered]") -> "Callable[[], TaskId]":
     """Ids for tasks that only have an alias, so that others can refer to them."""
-    import os
-
     from ralph.core.ids import task_id
 
     taken = stored.ids | {one.task.id for one in found if one.task.id}

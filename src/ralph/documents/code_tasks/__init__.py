@@ -1,0 +1,1 @@
+"""Tasks that have a file each: `*.code-task.md`."""

@@ -1,0 +1,74 @@
+"""Where the documents of a team's goal are, below `.ralph/specs/{goal}/`."""
+
+import re
+import unicodedata
+from posixpath import basename, dirname
+from typing import Final
+
+import msgspec
+
+SPECS: Final = ".ralph/specs"
+GUIDE: Final = ".ralph/agents.md"
+"""What every worker should know about the project, on about fifty lines."""
+LONGEST: Final = 50
+
+
+class GoalFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """The paths of one goal, from the project's root."""
+
+    name: str
+
+    @property
+    def folder(self) -> str:
+        return f"{SPECS}/{self.name}"
+
+    @property
+    def request(self) -> str:
+        """What was asked for, word for word."""
+        return f"{self.folder}/goal.md"
+
+    @property
+    def catalog(self) -> str:
+        """What the work is modelled on, and what it must keep to."""
+        return f"{self.folder}/referents/catalog.md"
+
+    @property
+    def design(self) -> str:
+        return f"{self.folder}/design/detailed-design.md"
+
+    @property
+    def implementation(self) -> str:
+        """Where the code tasks are."""
+        return f"{self.folder}/implementation"
+
+    @property
+    def plan(self) -> str:
+        return f"{self.implementation}/plan.md"
+
+    @property
+    def runbook(self) -> str:
+        return f"{self.implementation}/execution-runbook.md"
+
+
+def slug(goal: str) -> str:
+    """A goal as the name of a folder: small letters, digits and hyphens, fifty at most, cut between
+    words. Empty where nothing is left."""
+    plain = unicodedata.normalize("NFKD", goal).encode("ascii", "ignore").decode()
+    words = re.findall(r"[a-z0-9]+", plain.lower())
+    name = ""
+    for word in words:
+        longer = f"{name}-{word}" if name else word[:LONGEST]
+        if len(longer) > LONGEST:
+            break
+        name = longer
+    return name
+
+
+def goal_of(folder: str) -> str:
+    """The goal whose code tasks lie in a folder: the one of the specs, else the folder itself."""
+    parts = folder.strip("/").split("/")
+    for at, part in enumerate(parts[:-1]):
+        if part == "specs" and at and parts[at - 1] == ".ralph":
+            return parts[at + 1]
+    at_goal = dirname(folder.rstrip("/")) if basename(folder) == "implementation" else folder
+    return basename(at_goal.rstrip("/"))
