@@ -71,6 +71,14 @@ def test_model_and_tools_are_passed_on_only_where_they_are_chosen() -> None:
     assert following("--remove-tools", chosen) == "WebSearch"
 
 
+def test_ralphs_own_tools_are_served_from_a_folder_of_the_sessions_own() -> None:
+    assert droid().command(a_brief()).config == {}
+    terms = Terms(tools=("/bin/ralph", "mcp"))
+    config = droid().command(replace(a_brief(), terms=terms)).config
+    server = {"type": "stdio", "command": "/bin/ralph", "args": ["mcp"]}
+    assert config == {"mcp.json": {"mcpServers": {"ralph": server}}}
+
+
 def test_with_a_person_the_prompt_is_an_argument() -> None:
     brief = replace(a_brief("do it"), rules="be kind")
     assert droid().converse(brief).argv == ("droid", "be kind\n\ndo it")

@@ -14,6 +14,8 @@ def call(agent: str, tool: str, **arguments: object) -> Call:
     match agent:
         case "claude":
             return Call(name=f"mcp__ralph__{tool}", input=arguments)
+        case "droid":
+            return Call(name=f"ralph___{tool}", input=arguments)
         case _:
             return Call(name=tool, namespace="mcp__ralph", input=arguments)
 
@@ -30,7 +32,7 @@ def with_tools(real: Real, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 WORK = Shell(command="echo x > x.txt && git add x.txt && git commit -q -m 'Add x'")
-TOO_EARLY = ("No such tool available", "unsupported call")
+TOO_EARLY = ("No such tool available", "unsupported call", "Not found: ralph___")
 
 
 def one_after_another(*deeds: Call | Shell) -> Callable[[Asked], Turn]:
@@ -49,7 +51,9 @@ def task_of(project: RealProject, *deeds: Call | Shell) -> str:
     return project.add("Task x", "-d", "[[scenario:x]]")
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
+@pytest.mark.parametrize(
+    "agent", ["claude", "codex", pytest.param("droid", marks=pytest.mark.soak)]
+)
 def test_a_call_completes_the_task_and_the_judge_decides(
     real: Real, agent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,8 @@ HOOKS: Final = ("PreToolUse", "PostToolUse", "SessionStart")
 """Not `Stop`: it does not say what the model said last, so a session that has claimed its task
 would be asked for it again."""
 
+SERVERS: Final = "mcp.json"
+
 ENV: Final = {"FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"}
 
 
@@ -105,7 +107,7 @@ class Droid:
             ),
             stdin=text.encode("utf-8", "replace"),
             env=ENV,
-            config=_hooks(terms),
+            config={**_hooks(terms), **_tools(terms)},
         )
 
     def converse(self, brief: Brief) -> Launch:
@@ -143,6 +145,14 @@ def _denied(terms: Terms) -> tuple[str, ...]:
 
 def _hooks(terms: Terms) -> Mapping[str, Mapping[str, object]]:
     return {MODELS: {"hooks": hooks(terms, *HOOKS)}} if terms.hooks else {}
+
+
+def _tools(terms: Terms) -> Mapping[str, Mapping[str, object]]:
+    if not terms.tools:
+        return {}
+    # It passes its own variables on, so the way to the running loop as well.
+    server = {"type": "stdio", "command": terms.tools[0], "args": list(terms.tools[1:])}
+    return {SERVERS: {"mcpServers": {"ralph": server}}}
 
 
 def _rules(brief: Brief) -> tuple[str, ...]:
