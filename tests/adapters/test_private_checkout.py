@@ -8,7 +8,7 @@ import pytest
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
-from ralph.adapters.workspace.private import PrivateCheckout
+from ralph.adapters.workspace.private import PrivateCheckout, clone
 from ralph.core.errors import Missing
 from ralph.testing.hands import Hands, a_project
 
@@ -24,12 +24,12 @@ def source(tmp_path: Path) -> Hands:
 @pytest.fixture
 def checkout(source: Hands, tmp_path: Path) -> Checkout:
     def make(name: str = "t-abc123", commit: str = "main", subdir: str = "") -> PrivateCheckout:
-        return PrivateCheckout(
+        return clone(
             Processes(SystemClock()),
             source_top=str(source.top),
             project_subdir=subdir,
             commit=commit,
-            parent_dir=str(tmp_path / "checkouts"),
+            top=str(tmp_path / "checkouts" / name),
             name=name,
         )
 
@@ -236,12 +236,12 @@ def test_a_linked_worktree_can_be_the_source(
     source: Hands, checkout: Checkout, tmp_path: Path
 ) -> None:
     source.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "linked"))
-    private = PrivateCheckout(
+    private = clone(
         Processes(SystemClock()),
         source_top=str(tmp_path / "linked"),
         project_subdir="",
         commit="side",
-        parent_dir=str(tmp_path / "checkouts"),
+        top=str(tmp_path / "checkouts/t-abc123"),
         name="t-abc123",
     )
     assert private.snapshot().branch == "ralph/t-abc123"

@@ -7,7 +7,7 @@ import pytest
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.in_place import InPlace
-from ralph.adapters.workspace.private import PrivateCheckout
+from ralph.adapters.workspace.private import clone
 from ralph.ports.workspace import Workspace
 from ralph.testing.hands import Hands, a_project
 from ralph.testing.workspace_contract import WorkspaceContract
@@ -27,11 +27,11 @@ class TestInPlace(WorkspaceContract):
 class TestPrivateCheckout(WorkspaceContract):
     @pytest.fixture
     def workspace(self, project: Hands, tmp_path: Path) -> Workspace:
-        return PrivateCheckout(
+        return clone(
             Processes(SystemClock()),
             source_top=str(project.top),
             project_subdir="",
             commit=project.git("rev-parse", "HEAD").strip(),
-            parent_dir=str(tmp_path / "checkouts"),
+            top=str(tmp_path / "checkouts/t-abc123"),
             name="t-abc123",
         )

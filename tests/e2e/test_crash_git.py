@@ -24,7 +24,7 @@ LOOKS = "*' status '*|*' rev-parse --verify '*"
 """Between two looks at the checkout the store is written to."""
 WRITES = "*' commit-tree '*|*' update-ref '*|*' read-tree '*|*' --index-info '*|*' --refresh '*"
 """What changes refs, files or the index."""
-CLONES = "*' clone '*|*' checkout '*|*' config '*|*' for-each-ref '*|*' update-ref '*"
+CLONES = "*' init '*|*' checkout '*|*' config '*|*' --show-object-format '*|*' update-ref '*"
 """What makes a checkout for a verifier, and takes it away."""
 SHARES = 4
 MOST = 200

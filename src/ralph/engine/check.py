@@ -44,7 +44,7 @@ def check(kit: Kit, agent: Agent, case: Case, number: int) -> Check:
         log=f"{kit.files}.verify-{number}.log",
         started_at=iso(kit.clock.now()),
     )
-    with kit.checkouts.of(case.after, f"verify-{task.id}") as checkout:
+    with kit.checkouts.of(kit.workspace, case.after, f"verify-{task.id}") as checkout:
         brief = _brief(kit, agent, case, begun, checkout)
         begun = replace(begun, given=brief.given)
         kit.store.save_check(begun, _started(kit, agent, begun))

@@ -17,7 +17,7 @@ from ralph.ports.claims import Claim
 from ralph.ports.executor import Captured, Command, Listener, Timeouts
 from ralph.ports.history import Session
 from ralph.ports.library import Page
-from ralph.ports.workspace import Committed, Withheld
+from ralph.ports.workspace import Committed, Withheld, Workspace
 from ralph.testing.clock import FrozenClock
 
 Play = Callable[[Command, Listener], Exit]
@@ -392,9 +392,9 @@ class FakeCheckouts:
         self.made: list[Snapshot] = []
 
     @contextmanager
-    def of(self, at: Snapshot, name: str) -> Iterator[str]:
+    def of(self, workspace: Workspace, at: Snapshot, name: str) -> Iterator[str]:
         """A place that is none."""
-        del name
+        del workspace, name
         self.made.append(at)
         yield "/throw-away"
 

@@ -19,6 +19,7 @@ from ralph.adapters.library.lessons import FileLessons
 from ralph.adapters.sandbox.searching import Outside
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.lock import CheckoutLock
+from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.throw_away import ThrowAway
 from ralph.documents.project_files import IGNORED
 from ralph.engine.kit import Kit
@@ -70,7 +71,14 @@ def assemble(
         signals.last_deed = sink.close
         if stay_awake := awake_command(path):
             executor.keep(stay_awake)
-        prepared = project.loaded.config.workspace
+        preparation = Preparation(
+            project.root,
+            include=project.loaded.config.workspace.include,
+            setup=project.loaded.config.workspace.setup,
+            env=env,
+            executor=executor,
+            wall=wall,
+        )
         yield Kit(
             settings=settings,
             store=store,
@@ -86,11 +94,7 @@ def assemble(
                 git,
                 workspace,
                 folder=os.path.join(project.state, "checkouts"),
-                include=prepared.include,
-                setup=prepared.setup,
-                env=env,
-                executor=executor,
-                wall=wall,
+                preparation=preparation,
             ),
             verifiers=verifiers,
             library=open_library(project),

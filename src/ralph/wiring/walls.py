@@ -20,7 +20,7 @@ from ralph.adapters.sandbox.needed import needed, ours
 from ralph.adapters.sandbox.searching import Outside, out_of_reach
 from ralph.adapters.sandbox.traps import steering
 from ralph.adapters.sandbox.wall import CheckoutWall, Inside, NoWall
-from ralph.adapters.workspace.layout import layout, top_of
+from ralph.adapters.workspace.layout import borrowed, layout, top_of
 from ralph.adapters.workspace.named import Named, files_in, named_by_git
 from ralph.config.load import Loaded
 from ralph.core.domains import check_domains
@@ -141,7 +141,12 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         if own is None or own == top:
             return
         objects = os.path.join(layout(own).common_dir, "objects")
-        yield Place(path=objects, access=Access.READ, why="this checkout borrows them")
+        why = "this checkout borrows them"
+        yield Place(path=objects, access=Access.READ, why=why)
+        # One that is made of a task's own checkout borrows from that as well.
+        between = borrowed(top)
+        if is_inside(between, os.path.join(self.loaded.root, ".ralph", "checkouts")):
+            yield Place(path=between, access=Access.READ, why=why)
         runs = os.path.join(self.loaded.root, ".ralph", "runs")
         yield Place(path=runs, access=Access.READ, why="what sessions are told")
 

@@ -1,6 +1,6 @@
 """Validation: is everything that the PRD asks for there? Seen from the newest commit alone."""
 
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from time import localtime, strftime
 
 from msgspec.structs import replace
@@ -144,7 +144,7 @@ class Validation:
     def _gates(self) -> list[GateReport]:
         if not self.gates:
             return []
-        with self.kit.checkouts.of(Snapshot(head=self.head), "validate-gates") as checkout:
+        with self._look("validate-gates") as checkout:
             return [
                 GateReport(
                     name=gate.name,
@@ -154,13 +154,15 @@ class Validation:
                 for gate in self.gates
             ]
 
+    def _look(self, name: str) -> AbstractContextManager[str]:
+        return self.kit.checkouts.of(self.kit.workspace, Snapshot(head=self.head), name)
+
     def passage(self, task: Task) -> Passage | None:
         """A clean checkout of the newest commit, and what to look at there."""
         self._checkout.close()
         if task.id not in self.built:
             return None
-        at = self.kit.checkouts.of(Snapshot(head=self.head), f"validate-{task.id}")
-        checkout = self._checkout.enter_context(at)
+        checkout = self._checkout.enter_context(self._look(f"validate-{task.id}"))
         return Passage(text=task.description, role=Role.VERIFY, rules=RULES, checkout=checkout)
 
     def begin(self, task: Task) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
-from ralph.adapters.workspace.private import PrivateCheckout
+from ralph.adapters.workspace.private import clone
 from ralph.config.load import load
 from ralph.ports.executor import Captured, Command
 from ralph.wiring.walls import Ground, a_sandbox, our_git, wall_of
@@ -136,12 +136,12 @@ def test_a_private_checkout_keeps_the_source_out_of_reach(
     )
     with wall_of(ground, *a_sandbox(ground, executor)) as wall:
         git = our_git(executor, wall, str(state))
-        checkout = PrivateCheckout(
+        checkout = clone(
             git,
             source_top=str(plain.path),
             project_subdir="",
             commit="HEAD",
-            parent_dir=str(state / "checkouts"),
+            top=str(state / "checkouts/t-1"),
             name="t-1",
         )
 

@@ -47,6 +47,16 @@ def layout(top: str) -> Layout:
     return Layout(git_dir, os.path.realpath(os.path.join(git_dir, _line(pointer))))
 
 
+def borrowed(top: str) -> str:
+    """Where a private checkout borrows objects; empty if it does not. The file is a session's to
+    write, so a folder counts only if no link leads there."""
+    path = os.path.join(layout(top).common_dir, "objects", "info", "alternates")
+    if os.path.islink(path) or not os.path.isfile(path):
+        return ""
+    objects = _line(path).partition("\n")[0]
+    return objects if os.path.realpath(objects) == objects and os.path.isdir(objects) else ""
+
+
 def _line(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:

@@ -11,55 +11,65 @@ source, whatever is collected there.
 
 import os
 import re
-from contextlib import suppress
 from typing import Final
 
+from ralph.adapters.workspace.cloning import make_clone
+from ralph.adapters.workspace.fetching import fetch
 from ralph.adapters.workspace.git import Git, find_top, text
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.objects import Objects
-from ralph.core.errors import CannotWrite, Missing
+from ralph.core.errors import CannotWrite, Missing, UnusableData
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
 from ralph.ports.workspace import Committed, Withheld
 
 KEPT: Final = "refs/ralph/kept/"
 """What a checkout still held when it was given up."""
+PINS: Final = "refs/ralph/base/"
+"""Starting points of checkouts."""
 
-CARRIED: Final = (
-    r"^((user|author|committer)\.(name|email)|core\.(autocrlf|eol)|filter\..*|lfs\..*)$"
-)
-"""Settings of the source alone that decide what a commit there looks like."""
+
+def clone(
+    executor: Captures,
+    *,
+    source_top: str,
+    project_subdir: str,
+    commit: str,
+    top: str,
+    name: str,
+) -> "PrivateCheckout":
+    """Make one: a commit of the source on a branch `ralph/<name>`, in a folder of its own that is
+    empty or not there yet."""
+    source = Git(executor, find_top(executor, source_top))
+    base = Objects(source).read_ref(commit)
+    try:
+        if not base:
+            raise Missing(f"there is no commit {commit} in {source.top}")
+        source.run("update-ref", pin(name), base)
+        make_clone(source, top, base, f"ralph/{name}")
+        return PrivateCheckout(
+            executor, source_top=source.top, project_subdir=project_subdir, top=top, name=name
+        )
+    except BaseException:
+        remove(top)
+        source.ask("update-ref", "-d", pin(name))
+        raise
 
 
 class PrivateCheckout:
-    """One commit of the source on a branch `ralph/<name>`, in a directory of its own."""
+    """One that is there."""
 
     def __init__(
-        self,
-        executor: Captures,
-        *,
-        source_top: str,
-        project_subdir: str,
-        commit: str,
-        parent_dir: str,
-        name: str,
+        self, executor: Captures, *, source_top: str, project_subdir: str, top: str, name: str
     ) -> None:
         self._executor = executor
         self._name = name
-        self._source = Git(executor, find_top(executor, source_top))
-        self._saved = ""
-        self._pin = _pin(name)
-        base = Objects(self._source).read_ref(commit)
-        if not base:
-            raise Missing(f"there is no commit {commit} in {self._source.top}")
-        self._top = _new_directory(parent_dir, name)
-        try:
-            self._source.run("update-ref", self._pin, base)
-            self._clone(base)
-            self._inside = InPlace(executor, os.path.join(self._top, project_subdir))
-        except BaseException:
-            self.discard()
-            raise
+        self._source = Git(executor, source_top)
+        self._top = top
+        self._inside = InPlace(executor, os.path.join(top, project_subdir))
+        if os.path.realpath(self._inside.top) != os.path.realpath(top):
+            # Where its own repository is gone, git finds the one around it: the person's.
+            raise UnusableData(f"{top} has no repository of its own any more")
 
     @property
     def path(self) -> str:
@@ -98,9 +108,9 @@ class PrivateCheckout:
 
     def save(self, ref: str, message: str) -> str:
         """As in place; the ref is in the source as well, where it outlives the checkout."""
-        self._saved = self._inside.save(ref, message)
-        _fetch(self._source, self._top, ref, ref)
-        return self._saved
+        saved = self._inside.save(ref, message)
+        fetch(self._source, self._top, ref, ref)
+        return saved
 
     def is_locked(self) -> bool:
         return self._inside.is_locked()
@@ -113,7 +123,7 @@ class PrivateCheckout:
 
     def fetch_into(self, source: str, ref: str) -> str:
         """Import the head into the repository `source` as `ref`; return the commit."""
-        return _fetch(Git(self._executor, source), self._top, "HEAD", ref)
+        return fetch(Git(self._executor, source), self._top, "HEAD", ref)
 
     def close(self) -> None:
         """Remove the directory, after everything that only it holds was saved in the source.
@@ -125,86 +135,48 @@ class PrivateCheckout:
             return
         objects = Objects(self._source)
         now = self.snapshot()
-        if now.tree and not (self._saved and objects.tree_of(self._saved) == now.tree):
+        if now.tree and now.tree not in self._saved_trees():
             self.save(f"{KEPT}{self._name}/files", f"Uncommitted when {self._name} was given up\n")
         for commit, name in self._refs():
             if not objects.is_reachable(commit):
-                _fetch(self._source, self._top, name, f"{KEPT}{self._name}/{commit}")
+                fetch(self._source, self._top, name, f"{KEPT}{self._name}/{commit}")
         self.discard()
 
     def discard(self) -> None:
         """Remove the directory with whatever is in it: for checkouts made to be thrown away."""
-        _remove(self._top)
-        self._source.ask("update-ref", "-d", self._pin)
+        remove(self._top)
+        self._source.ask("update-ref", "-d", pin(self._name))
 
-    def _clone(self, commit: str) -> None:
-        options = [part for setting in self._carried() for part in ("-c", setting)]
-        args = ("--shared", "--no-checkout", "--single-branch", "--no-tags", "--template=")
-        self._source.run("clone", "-q", *args, *options, self._source.top, self._top)
-        inside = Git(self._executor, self._top)
-        # No way back to the source by accident: neither a remote to push to, nor branches that
-        # look like the source's and are not (one called `ralph` would also be in our way).
-        inside.run("config", "--remove-section", "remote.origin")
-        refs = inside.run("for-each-ref", "--format=delete %(refname)")
-        inside.run("update-ref", "--no-deref", "--stdin", stdin=refs)
-        self._copy_info()
-        inside.run("checkout", "-q", "-b", f"ralph/{self._name}", commit)
-
-    def _carried(self) -> list[str]:
-        """Settings for the clone: those of the source's own configuration, and an identity."""
-        got = self._source.ask("config", "--local", "-z", "--get-regexp", CARRIED)
-        pairs = [line.partition("\n") for line in text(got.stdout).split("\0") if line]
-        settings = [f"{key}={value}" for key, _, value in pairs]
-        if self._source.ask("var", "GIT_AUTHOR_IDENT").code != 0:
-            # Without one the agent's own commits would fail.
-            settings += ["user.name=Ralph", "user.email=ralph@localhost"]
-        return settings
-
-    def _copy_info(self) -> None:
-        """Carry over what the source ignores besides its .gitignore files."""
-        common = self._source.word("rev-parse", "--git-common-dir")
-        source = os.path.join(self._source.top, common, "info")
-        target = os.path.join(self._top, ".git", "info")
-        os.makedirs(target, exist_ok=True)
-        for file in ("exclude", "attributes"):
-            with suppress(FileNotFoundError), open(os.path.join(source, file), "rb") as original:
-                content = original.read()
-                with open(os.path.join(target, file), "wb") as copy:
-                    copy.write(content)
+    def _saved_trees(self) -> frozenset[str]:
+        """What was kept of it, by whichever process."""
+        refs = self._source.run("for-each-ref", "--format=%(tree)", "refs/ralph/")
+        return frozenset(text(refs).split())
 
     def _refs(self) -> list[tuple[str, str]]:
         """Every ref of the clone, the head first, asked for from outside."""
         listed = text(self._source.run("ls-remote", "--quiet", self._top))
         pairs = [line.split("\t", 1) for line in listed.splitlines()]
-        return [(commit, name) for commit, name in pairs if not name.endswith("^{}")]
+        return [
+            (commit, name)
+            for commit, name in pairs
+            if not name.endswith("^{}") and not name.startswith(PINS)
+        ]
 
 
-def forget(executor: Captures, source_top: str, top: str) -> None:
+def forget(executor: Captures, source_top: str, top: str, prefix: str) -> None:
     """Remove a checkout whose Ralph was killed, and what kept its starting point alive."""
-    _remove(top)
-    name = os.path.basename(top).rpartition("-")[0]
-    Git(executor, source_top).ask("update-ref", "-d", _pin(name))
+    remove(top)
+    name = os.path.basename(top).removeprefix(prefix).rpartition("-")[0]
+    Git(executor, source_top).ask("update-ref", "-d", pin(name))
 
 
-def _pin(name: str) -> str:
-    return f"refs/ralph/base/{name}"
+def pin(name: str) -> str:
+    """The ref that keeps a checkout's starting point alive in the source."""
+    return f"{PINS}{name}"
 
 
-def _fetch(source: Git, clone: str, name: str, ref: str) -> str:
-    """Bring one ref of the clone into the source; what `ref` led to before stays reachable."""
-    objects = Objects(source)
-    before = objects.read_ref(ref)
-    options = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc")
-    source.run("fetch", "-q", *options, clone, f"+{name}:{ref}")
-    if before and not objects.is_reachable(before):
-        objects.rescue(before)
-    after = objects.read_ref(ref)
-    if not after:
-        raise Missing(f"{name} of {clone} did not arrive")
-    return after
-
-
-def _new_directory(parent: str, name: str) -> str:
+def new_directory(parent: str, name: str) -> str:
+    """One that nobody else has."""
     import tempfile
 
     try:
@@ -215,7 +187,8 @@ def _new_directory(parent: str, name: str) -> str:
         raise CannotWrite(f"cannot write in {parent}: {error.strerror}") from error
 
 
-def _remove(top: str) -> None:
+def remove(top: str) -> None:
+    """Take a folder away with all that is in it."""
     import shutil
 
     try:

@@ -1,128 +1,62 @@
 """Private checkouts that are thrown away: for sessions that may look and try, but not change."""
 
-import glob
 import os
-import shutil
-import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from ralph.adapters.workspace.held import hold_folder, is_held
 from ralph.adapters.workspace.in_place import InPlace
-from ralph.adapters.workspace.private import PrivateCheckout, forget
-from ralph.core.errors import RalphError, Unavailable
-from ralph.core.safe_text import one_line
+from ralph.adapters.workspace.preparing import Preparation
+from ralph.adapters.workspace.private import clone, forget, new_directory
 from ralph.core.snapshot import Snapshot
-from ralph.ports.executor import Captures, Command
-from ralph.ports.sandbox import Wall
+from ralph.ports.executor import Captures
+from ralph.ports.workspace import Workspace
 
-SETUP_S: Final = 900.0
-"""A command that installs everything anew may take its time."""
+PREFIX: Final = "throw-away-"
+"""Tells them from the checkouts of tasks, which are kept in the same folder."""
 
 
 class ThrowAway:
-    """Clones of one checkout, prepared as `[workspace]` says."""
+    """Clones of a checkout, or of a private one, prepared as `[workspace]` says."""
 
     def __init__(
-        self,
-        git: Captures,
-        source: InPlace,
-        *,
-        folder: str,
-        include: Sequence[str],
-        setup: Sequence[str],
-        env: Mapping[str, str],
-        executor: Captures,
-        wall: Wall,
+        self, git: Captures, source: InPlace, *, folder: str, preparation: Preparation
     ) -> None:
-        """`git` is for Ralph's own; `setup` runs what a session may have written, and so behind a
-        `wall` around the clone, by the `executor`."""
+        """`git` is for Ralph's own; the `folder` is where the clones are."""
         self._git = git
         self._source = source
         self._folder = folder
-        self._include = include
-        self._setup = setup
-        self._env = env
-        self._executor = executor
-        self._wall = wall
+        self._preparation = preparation
 
     @contextmanager
-    def of(self, at: Snapshot, name: str) -> Iterator[str]:
+    def of(self, workspace: Workspace, at: Snapshot, name: str) -> Iterator[str]:
         """A checkout of this state; gone afterwards, with whatever is in it."""
-        checkout = PrivateCheckout(
-            self._git,
-            source_top=self._source.top,
-            project_subdir=self._source.prefix,
-            commit=self._source.commit_of(at, name),
-            parent_dir=self._folder,
-            name=name,
-        )
-        try:
-            for pattern in self._include:
-                for found in glob.glob(pattern, root_dir=self._source.path, recursive=True):
-                    _copy(self._source.path, found, checkout.path)
-            for line in self._setup:
-                self._set_up(line, checkout.path)
-            yield checkout.path
-        finally:
-            checkout.discard()
+        is_own = workspace.path == self._source.path
+        source = self._source if is_own else InPlace(self._git, workspace.path)
+        commit = source.commit_of(at, name)
+        top = new_directory(self._folder, PREFIX + name)
+        with hold_folder(top):
+            checkout = clone(
+                self._git,
+                source_top=source.top,
+                project_subdir=source.prefix,
+                commit=commit,
+                top=top,
+                name=name,
+            )
+            try:
+                self._preparation.prepare(checkout.path)
+                yield checkout.path
+            finally:
+                checkout.discard()
 
     def tidy(self) -> None:
-        """Remove what a Ralph that was killed has left: nobody else works in this folder."""
-        if os.path.isdir(self._folder):
-            for name in os.listdir(self._folder):
-                if name.startswith("verify-"):
-                    forget(self._git, self._source.top, os.path.join(self._folder, name))
-
-    def _set_up(self, line: str, path: str) -> None:
-        command = Command(argv=("/bin/sh", "-c", line), cwd=path, env=self._env)
-        with self._wall.around(command) as inside:
-            ready = inside.command
-            done = self._executor.capture(
-                ready.argv, cwd=ready.cwd, env=ready.env, stdin=ready.stdin, timeout_s=SETUP_S
-            )
-        if done.code != 0:
-            said = (done.stderr or done.stdout).decode(errors="replace").strip()
-            raise Unavailable(
-                f"the setup command {line!r} exits with {done.code} in a private checkout",
-                hint=one_line(said[-200:]) or "try it by hand, then mend [workspace] setup",
-            )
-
-
-def _copy(source: str, found: str, target: str) -> None:
-    """Files that git does not have, at the same place in the clone. Copies, not links: what is done
-    to one must not reach the original."""
-    whole = os.path.join(source, found)
-    folder, top = os.path.realpath(os.path.dirname(whole)), os.path.realpath(source)
-    if os.path.commonpath([folder, top]) != top:
-        # By `..`, or by a link that a session has put on the way.
-        raise RalphError(
-            f"{whole} cannot be copied into a private checkout: it is in {folder}",
-            hint="mend [workspace] include",
-        )
-    if os.path.isdir(whole) and not os.path.islink(whole):
-        below = [os.path.join(at, one) for at, _, names in os.walk(whole) for one in names]
-    else:
-        below = [whole]
-    for path in below:
-        _copy_file(path, os.path.join(target, os.path.relpath(path, source)), target)
-
-
-def _copy_file(source: str, target: str, top: str) -> None:
-    folder = os.path.realpath(os.path.dirname(target))
-    if os.path.commonpath([folder, os.path.realpath(top)]) != os.path.realpath(top):
-        # By `..`, or by a link that a session has put there.
-        raise RalphError(
-            f"{source} cannot be copied into a private checkout: it would land in {folder}",
-            hint="mend [workspace] include",
-        )
-    try:
-        # Not a pipe, which nobody may ever write to.
-        is_plain = stat.S_IFMT(os.lstat(source).st_mode) in (stat.S_IFREG, stat.S_IFLNK)
-        if is_plain and not os.path.lexists(target):
-            os.makedirs(folder, exist_ok=True)
-            shutil.copy2(source, target, follow_symlinks=False)
-    except OSError as error:
-        raise RalphError(
-            f"cannot copy {source} into a private checkout: {error.strerror}"
-        ) from error
+        """Remove what a Ralph that was killed has left."""
+        if not os.path.isdir(self._folder):
+            return
+        for name in os.listdir(self._folder):
+            top = os.path.join(self._folder, name)
+            # Another worker's may be in use.
+            if name.startswith(PREFIX) and not is_held(top):
+                forget(self._git, self._source.top, top, PREFIX)
