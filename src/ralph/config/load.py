@@ -140,6 +140,10 @@ def _unused(merged: Values) -> list[str]:
     network, _ = merged.get("sandbox.network", ("on", DEFAULT))
     if domains and network != "proxy":
         found.append(f"{source}: sandbox.domains is not used, since the network is {network}")
+    least, source = merged.get("gates.min_coverage", (0, DEFAULT))
+    commands, _ = merged.get("gates.commands", ({}, DEFAULT))
+    if least and isinstance(commands, dict) and not commands.get("coverage"):
+        found.append(f"{source}: gates.min_coverage is not used, since there is no gate coverage")
     return found
 
 

@@ -10,6 +10,8 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     command: str
+    minimum: float = 0.0
+    """Percent of coverage that it must report; 0: its exit code is all that counts."""
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -127,4 +127,6 @@ def on_gates(evidence: Evidence, decisive: GateResult | None) -> Verdict:
 
 
 def _how(result: GateResult) -> str:
+    if result.code == 0:
+        return ""  # by what it measures: its last line says so
     return " (out of time)" if result.code is None else f" (exit {result.code})"

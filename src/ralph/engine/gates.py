@@ -8,8 +8,10 @@ from ralph.core.errors import Unavailable
 from ralph.core.events import BaselineTaken, GateEnded, GateStarted
 from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import TaskId
+from ralph.documents.coverage import percent
 from ralph.engine.control import listen
 from ralph.engine.enclosed import run_enclosed
+from ralph.engine.gate_room import gate_room
 from ralph.engine.kit import Kit
 from ralph.ports.executor import Command, Timeouts
 
@@ -110,27 +112,31 @@ def _run(kit: Kit, gate: Gate, task: TaskId | None, checkout: str = "") -> GateR
     log = f"{kit.files}.gate-{_file_name(gate.name)}.log"
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(log), exist_ok=True)
-    exit_ = run_enclosed(
-        kit,
-        Command(
-            argv=("/bin/sh", "-c", gate.command),
-            cwd=checkout or kit.workspace.path,
-            env=kit.env,
-        ),
-        log=log,
-        timeouts=Timeouts(hard_s=kit.settings.gate_timeout_s),
-        listener=tail,
-        task=task,
-    )
+    with gate_room(kit) as env:
+        exit_ = run_enclosed(
+            kit,
+            Command(
+                argv=("/bin/sh", "-c", gate.command),
+                cwd=checkout or kit.workspace.path,
+                env=env,
+            ),
+            log=log,
+            timeouts=Timeouts(hard_s=kit.settings.gate_timeout_s),
+            listener=tail,
+            task=task,
+        )
     if exit_.stop is Stop.INTERRUPTED:
         raise Interrupted
     timed_out = exit_.stop is not None
+    said = "\n".join(filter(None, (tail.lines(), exit_.stderr[-2000:].rstrip())))
+    passed = exit_.code == 0 and not timed_out
+    short = too_little(gate, said) if passed else ""
     result = GateResult(
         name=gate.name,
-        passed=exit_.code == 0 and not timed_out,
+        passed=passed and not short,
         code=None if timed_out else exit_.code,
         duration_s=round(exit_.duration_s, 3),
-        output="\n".join(filter(None, (tail.lines(), exit_.stderr[-2000:].rstrip()))),
+        output="\n".join(filter(None, (said, short))),
     )
     kit.record(
         GateEnded(
@@ -142,6 +148,18 @@ def _run(kit: Kit, gate: Gate, task: TaskId | None, checkout: str = "") -> GateR
         )
     )
     return result
+
+
+def too_little(gate: Gate, said: str) -> str:
+    """Why a gate that passes by its exit code does not by what it measures."""
+    if not gate.minimum:
+        return ""
+    share = percent(said)
+    if share is None:
+        return f"it prints no percentage, and at least {gate.minimum:g} % coverage is asked for"
+    if share < gate.minimum:
+        return f"coverage is {share:g} %, and at least {gate.minimum:g} % is asked for"
+    return ""
 
 
 def _file_name(name: str) -> str:

@@ -169,6 +169,7 @@ def honest_gates(project: Project) -> "tuple[Gate, ...]":
     from ralph.documents.gate_commands import cannot_fail
 
     gates = []
+    minimum = project.loaded.config.gates.min_coverage
     for name, command in project.loaded.config.gates.commands.items():
         if not command.strip():
             continue
@@ -177,7 +178,8 @@ def honest_gates(project: Project) -> "tuple[Gate, ...]":
                 f"{project.loaded.source(f'gates.{name}')}: gate {name} {why}",
                 hint="let its exit code say whether the work is good",
             )
-        gates.append(Gate(name=name, command=command))
+        least = minimum if name == "coverage" else 0.0
+        gates.append(Gate(name=name, command=command, minimum=least))
     return tuple(gates)
 
 

@@ -1,0 +1,53 @@
+"""What a gate has to itself while others run theirs: ports, and a folder for temporary files.
+
+Caches that tools keep in the tree are a worker's own already, since its checkout is; those of
+package managers are made to be shared.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from ralph.core.errors import CannotWrite
+from ralph.engine.kit import Kit
+
+FIRST_PORT: Final = 20_000
+PORTS: Final = 100
+"""Of each seat. They end below those that systems hand out by themselves."""
+SEATS: Final = 120
+TEMPORARY: Final = ("TMPDIR", "TMP", "TEMP")
+
+
+def port_base(seat: str) -> int:
+    """The first port of a seat: `teammate-1` begins at 20000, the next one a hundred further."""
+    number = seat.rpartition("-")[2]
+    return FIRST_PORT + PORTS * ((int(number) - 1) % SEATS if number.isdecimal() else 0)
+
+
+@contextmanager
+def gate_room(kit: Kit) -> Iterator[Mapping[str, str]]:
+    """The environment of one gate, once. Behind a wall temporary files are its own anyway."""
+    seat = kit.settings.seat
+    env = {
+        **kit.env,
+        "RALPH_SEAT": seat,
+        "RALPH_PORT_BASE": str(port_base(seat)),
+        "RALPH_PORT_COUNT": str(PORTS),
+    }
+    if kit.wall.stands:
+        yield env
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix="ralph-gate-", dir=kit.env.get("TMPDIR") or None)
+    except OSError as error:
+        raise CannotWrite(
+            f"no folder for a gate's temporary files can be made: {error.strerror}",
+            hint="free some space, or set TMPDIR to another folder",
+        ) from error
+    try:
+        yield {**env, **dict.fromkeys(TEMPORARY, folder)}
+    finally:
+        # What a gate has made unremovable is left to whoever cleans up there.
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,90 @@
+"""Gates of several workers do not disturb each other."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ralph.core.ending import Exit
+from ralph.core.gates import Gate
+from ralph.core.outcome import Outcome
+from ralph.engine.gate_room import gate_room, port_base
+from ralph.ports.executor import Command, Listener
+from tests.engine.world import World
+
+PRINTS = b"TOTAL  40  7  83%\n"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "runs")
+
+
+def printing(said: bytes) -> Callable[[Command, Listener], Exit]:
+    def play(_: Command, listener: Listener) -> Exit:
+        listener.output(said)
+        return Exit(code=0)
+
+    return play
+
+
+def test_every_seat_has_ports_of_its_own(world: World) -> None:
+    bases = [port_base(f"teammate-{number}") for number in range(1, 101)]
+    assert bases[:2] == [20000, 20100]
+    assert len(set(bases)) == 100
+    assert max(bases) + 100 <= 32768
+    assert port_base("odd") == 20000
+    kit = world.kit()
+    kit.settings = replace(kit.settings, seat="teammate-3")
+    with gate_room(kit) as env:
+        assert (env["RALPH_SEAT"], env["RALPH_PORT_BASE"], env["RALPH_PORT_COUNT"]) == (
+            "teammate-3",
+            "20200",
+            "100",
+        )
+
+
+def test_temporary_files_are_a_gates_own_and_gone_after_it(world: World, tmp_path: Path) -> None:
+    kit = world.kit()
+    kit.env["TMPDIR"] = str(tmp_path)
+    with gate_room(kit) as one, gate_room(kit) as two:
+        folders = {env[name] for env in (one, two) for name in ("TMPDIR", "TMP", "TEMP")}
+        assert len(folders) == 2
+        (Path(one["TMPDIR"]) / "left").mkdir()
+        assert all(os.path.dirname(folder) == str(tmp_path) for folder in folders)
+    assert not any(map(os.path.exists, folders))
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "why"),
+    [
+        (PRINTS, Outcome.COMPLETE_WITH_FAILURES, "coverage is 83 %, and at least 90 % is asked"),
+        (b"fine\n", Outcome.COMPLETE_WITH_FAILURES, "it prints no percentage"),
+        (b"TOTAL 90%\n", Outcome.COMPLETE, ""),
+    ],
+)
+def test_coverage_has_a_minimum(world: World, said: bytes, outcome: Outcome, why: str) -> None:
+    world.gates = (Gate(name="coverage", command="cover", minimum=90),)
+    world.executor.gates["cover"] = [printing(b"TOTAL 95%\n"), printing(said)]
+    task = world.add(max_retries=0)
+    assert world.run(world.works()).outcome is outcome
+    assert why in (world.task(task).reason or "")
+    if why:
+        assert "gate coverage fails\n" in (world.task(task).reason or "").replace(":", "")
+
+
+def test_python_finds_its_temporary_folder_there(world: World) -> None:
+    import subprocess
+
+    with gate_room(world.kit()) as env:
+        said = subprocess.run(
+            [sys.executable, "-c", "import tempfile; print(tempfile.gettempdir())"],
+            env=dict(env),
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout.strip()
+        assert said == env["TMPDIR"]
