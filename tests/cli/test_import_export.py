@@ -13,7 +13,7 @@ from tests.cli.conftest import Cli, assert_one_line, in_git
 
 KEPT = (
     *("id", "title", "description", "status", "parent_id", "priority", "max_retries"),
-    *("alias", "needs_change", "feature", "blockers"),
+    *("alias", "needs_change", "feature", "blockers", "files"),
 )
 
 
@@ -37,7 +37,7 @@ def other(ralph: Cli, tmp_path: Path) -> Cli:
 def test_what_was_exported_can_be_imported(ralph: Cli, other: Cli) -> None:
     one = ralph.add("one", "--feature", "login", "--priority", "2")
     two = ralph.add("two \u2713\nline", "-d", "long\ntext", "--blocked-by", one, "--no-change")
-    ralph.add("part", "--parent", two, "--max-retries", "9")
+    ralph.add("part", "--parent", two, "--max-retries", "9", "--file", "./x.py", "--file", "a/b")
     ralph("task", "done", one)
     text = ralph("task", "export").out.encode()
     assert other("task", "import", "-", stdin=text).out == "added 3\n"
@@ -190,3 +190,10 @@ def test_why_a_task_is_blocked_goes_along(ralph: Cli) -> None:
     ralph("task", "import", "-", stdin=exported.encode())
     shown = ralph.json("task", "show", task)
     assert (shown["status"], shown["reason"]) == ("blocked", "waits for the new API")
+
+
+def test_a_file_outside_the_project_is_refused_with_its_line(ralph: Cli) -> None:
+    text = lines({"title": "a"}, {"title": "b", "files": ["../x"]})
+    answer = ralph("task", "import", "-", stdin=text, code=65)
+    assert_one_line(answer, hint=True)
+    assert "line 2: '../x' is not a file" in answer.err

@@ -133,6 +133,19 @@ def test_update_changes_what_is_named_and_nothing_else(ralph: Cli) -> None:
     assert after["description"] == ""
 
 
+def test_files_are_named_from_the_top_of_the_project(ralph: Cli) -> None:
+    task = ralph.json("task", "add", "x", "--file", "./src//b.py", "--file", "a.py")
+    assert task["files"] == ["a.py", "src/b.py"]
+    assert "files       a.py, src/b.py\n" in ralph("task", "show", task["id"]).out
+    (changed,) = ralph.json("task", "update", task["id"], "--file", "c.py")
+    assert changed["files"] == ["c.py"]
+    (changed,) = ralph.json("task", "update", task["id"], "--no-files")
+    assert changed["files"] == []
+    for path in ("/etc/passwd", "../x", ""):
+        assert_one_line(ralph("task", "add", "x", "--file", path, code=64), hint=True)
+    assert len(ralph.json("task", "list")) == 1
+
+
 def test_update_needs_something_to_change(ralph: Cli) -> None:
     assert_one_line(ralph("task", "update", ralph.add("x"), code=64), hint=True)
 

@@ -93,6 +93,8 @@ PLACES = st.integers(0, 9) | st.sampled_from(
 DEEDS = ["done", "failed", "failed", "reset", "retry", "retry", "retry", "delete"]
 WHICH = st.sampled_from([0, 0, 0, 1, 1, 2, 3])
 """Which claim, counted from the newest: the dead may come back and try."""
+FILES = st.sampled_from([(), (), (), ("x",), ("x", "y"), ("y",)])
+"""What a task will modify."""
 
 
 class Promises(RuleBasedStateMachine):
@@ -213,14 +215,17 @@ class Promises(RuleBasedStateMachine):
         priority=st.integers(0, 2),
         max_retries=st.integers(0, 1),
         status=st.sampled_from([Status.PENDING] * 12 + list(Status)),
+        files=FILES,
     )
     def add(
         self,
         under: int | str | None,
         after: list[int | str],
+        *,
         priority: int,
         max_retries: int,
         status: Status,
+        files: tuple[str, ...] = (),
     ) -> None:
         blockers = {self.at(place) for place in after}
         parent = None if under is None else self.at(under)
@@ -233,6 +238,7 @@ class Promises(RuleBasedStateMachine):
             priority=priority,
             max_retries=max_retries,
             status=status,
+            files=files,
         )
         self.by_hand = True
         self.both(lambda store: store.add_task(_in_a_feature(store, draft)))
@@ -253,6 +259,14 @@ class Promises(RuleBasedStateMachine):
         self.by_hand = True
         self.both(lambda store: store.edit_task(task, Edit(parent_id=parent)))
 
+    @rule(place=PLACES, files=FILES, learn=st.booleans())
+    def name_files(self, place: int | str, files: tuple[str, ...], *, learn: bool) -> None:
+        task = self.at(place)
+        if learn:
+            self.both(lambda store: store.learn_files(task, files))
+        else:
+            self.both(lambda store: store.edit_task(task, Edit(files=files)))
+
     # Workers
 
     @rule(
@@ -270,6 +284,7 @@ class Promises(RuleBasedStateMachine):
         if taken[0] is not None:
             assert taken[0].task.id == promised.id
             self._assert_nothing_was_open_before(taken[0].task)
+            self._assert_nobody_else_has_its_files(taken[0].task)
             self.claims.append(taken)
             self.last = promised.id
 
@@ -280,6 +295,10 @@ class Promises(RuleBasedStateMachine):
             for blocker in self.real.blockers(task.id):
                 assert blocker.status is Status.DONE
             task = self.real.find(task.parent_id) if task.parent_id else None
+
+    def _assert_nobody_else_has_its_files(self, task: Task) -> None:
+        for other in self.real.tasks(Filter(statuses=frozenset({Status.IN_PROGRESS}))):
+            assert other.id == task.id or set(task.files).isdisjoint(other.files)
 
     @rule(which=WHICH, transition=SETTLEMENTS)
     def settle(self, which: int, transition: Transition) -> None:
@@ -391,8 +410,8 @@ class Promises(RuleBasedStateMachine):
         ready = Filter(ready=True)
         model, real = self.model.tasks(ready), self.real.tasks(ready)
         assert [task.id for task in real] == [task.id for task in model]
-        first = self.real.next_ready(ALL, Schedule.PRIORITY)
-        assert (first.id if first else None) == (model[0].id if model else None)
+        free, first = (one.next_ready(ALL, Schedule.PRIORITY) for one in (self.model, self.real))
+        assert (first.id if first else None) == (free.id if free else None)
         assert self.real.counts(ALL) == self.model.counts(ALL)
         assert self.real.has_open(ALL) == self.model.has_open(ALL)
 

@@ -61,6 +61,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """False for a task that may be done without touching the tree (research, a check)."""
     reason: str | None = None
     """Why the last attempt did not count, why the task failed, or why it is blocked."""
+    files: tuple[str, ...] = ()
+    """What it will modify, from the top of the project; in order, each once."""
     created_at: str = ""
     updated_at: str = ""
 
@@ -83,6 +85,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     alias: str | None = None
     needs_change: bool = True
     blocked_by: tuple[TaskId, ...] = ()
+    files: tuple[str, ...] = ()
+    """What it will modify (see `core.named_files`)."""
     status: Status = Status.PENDING
     """Only imports say anything but pending; an import never brings a claim along."""
     reason: str | None = None
@@ -99,6 +103,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     parent_id: TaskId | msgspec.UnsetType | None = msgspec.UNSET
     feature_id: FeatureId | msgspec.UnsetType | None = msgspec.UNSET
     needs_change: bool | msgspec.UnsetType = msgspec.UNSET
+    files: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """In the place of those before."""
 
 
 class Feature(msgspec.Struct, frozen=True, kw_only=True):

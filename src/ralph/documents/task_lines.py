@@ -6,8 +6,9 @@ from typing import Annotated, Any, Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.errors import UnusableData
+from ralph.core.errors import UnusableData, UsageError
 from ralph.core.ids import TaskId
+from ralph.core.named_files import named
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status, Task
 
@@ -34,6 +35,7 @@ class TaskLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     alias: str | None = None
     needs_change: bool = True
     blockers: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     reason: str | None = None
     """Kept where the task is blocked or failed."""
 
@@ -83,7 +85,15 @@ def _read(lines: Iterable[bytes]) -> Iterator[Numbered]:
             raise UnusableData(f"line {number}: {wrong}")
         # A claim stays where it was made.
         status = Status.PENDING if task.status is Status.IN_PROGRESS else task.status
-        yield Numbered(number, replace(task, status=status, title=task.title.strip()))
+        files = _files(task.files, number)
+        yield Numbered(number, replace(task, status=status, title=task.title.strip(), files=files))
+
+
+def _files(paths: tuple[str, ...], number: int) -> tuple[str, ...]:
+    try:
+        return named(paths)
+    except UsageError as error:
+        raise UnusableData(f"line {number}: {error}", hint=error.hint) from error
 
 
 def _lower(text: str) -> str:

@@ -68,6 +68,7 @@ def drafts(
                 alias=task.alias,
                 needs_change=task.needs_change,
                 blocked_by=tuple(dict.fromkeys(filter(None, blockers))),
+                files=task.files,
                 status=task.status,
                 reason=task.reason if task.status in (Status.BLOCKED, Status.FAILED) else None,
             )

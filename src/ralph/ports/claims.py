@@ -54,13 +54,15 @@ class Claims(Protocol):
     """Who works on what."""
 
     def next_ready(self, target: Target, schedule: Schedule) -> Task | None:
-        """The task that a claim would get."""
+        """The task that a claim would get: the first in order that is ready and names no file that
+        a task in progress names too."""
         ...
 
     def claim(
         self, worker: WorkerId, run: RunId | None, target: Target, schedule: Schedule
     ) -> Claim | None:
-        """Hand one ready task to one worker, never the same task to two."""
+        """Hand one ready task to one worker, never the same task to two, nor at the same time two
+        tasks that name the same file."""
         ...
 
     def heartbeat(self, worker: WorkerId, lease_s: float) -> None:

@@ -55,6 +55,11 @@ class Graph(Protocol):
 
     def edit_task(self, task: TaskId, edit: Edit) -> Task: ...
 
+    def learn_files(self, task: TaskId, paths: Sequence[str]) -> None:
+        """Add what a session has really touched to what the task says that it will modify, up to a
+        limit. A deleted task has nothing to learn."""
+        ...
+
     def delete_task(self, task: TaskId) -> list[TaskId]:
         """Delete it, everything below it and their edges; return what went."""
         ...

@@ -28,7 +28,10 @@ class MemoryClaims:
         self._state = state
 
     def next_ready(self, target: Target, schedule: Schedule) -> Task | None:
-        ready = [task for task in self._state.within(target) if self._state.is_ready(task)]
+        state = self._state
+        ready = [
+            task for task in state.within(target) if state.is_ready(task) and state.is_free(task)
+        ]
         return min(ready, key=self._order(schedule), default=None)
 
     def _order(self, schedule: Schedule) -> Callable[[Task], tuple[int | str, ...]]:

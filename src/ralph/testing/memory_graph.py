@@ -11,6 +11,7 @@ from ralph.core import events, ids
 from ralph.core.errors import CycleRefused, IllegalTransition, NoSuchTask, UsageError
 from ralph.core.graph import closes_cycle, parent_closes_cycle, regrouped, rewired
 from ralph.core.ids import FeatureId, TaskId
+from ralph.core.named_files import in_order, learned
 from ralph.core.task import Draft, Edit, Feature, Status, Task, TaskType
 from ralph.core.transitions import (
     Accepted,
@@ -83,6 +84,7 @@ class MemoryGraph:
             alias=draft.alias,
             needs_change=draft.needs_change,
             reason=draft.reason,
+            files=in_order(draft.files),
             created_at=born,
             updated_at=born,
         )
@@ -126,6 +128,9 @@ class MemoryGraph:
         with state.transaction():
             old = state.node(task)
             changed = _changes(edit)
+            if "files" in changed:
+                changed["files"] = in_order(changed["files"])
+                edit = replace(edit, files=changed["files"])
             moved = "parent_id" in changed and changed["parent_id"] != old.parent_id
             parent = changed.pop("parent_id", None)
             state.tasks[task] = replace(old, **changed, updated_at=state.now())
@@ -144,6 +149,12 @@ class MemoryGraph:
                 state.consider(regrouped, parent)
                 state.consider(rewired, task)
             return state.tasks[task]
+
+    def learn_files(self, task: TaskId, paths: Sequence[str]) -> None:
+        known = self._state.tasks.get(task)
+        files = learned(known.files, paths) if known is not None else ()
+        if known is not None and files != known.files:
+            self.edit_task(task, Edit(files=files))
 
     def delete_task(self, task: TaskId) -> list[TaskId]:
         with self._state.transaction():

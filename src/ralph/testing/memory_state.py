@@ -164,6 +164,11 @@ class State:
             and not any(one.status in (Status.FAILED, Status.BLOCKED) for one in above)
         )
 
+    def is_free(self, task: Task) -> bool:
+        """Nothing in progress names a file of it."""
+        busy = [one for one in self.tasks.values() if one.status is Status.IN_PROGRESS]
+        return all(set(task.files).isdisjoint(one.files) for one in busy)
+
     def within(self, target: Target) -> list[Task]:
         match target:
             case Everything():

@@ -5,6 +5,7 @@ from ralph.testing.breakers_contract import BreakersContract
 from ralph.testing.claims_contract import ClaimsContract
 from ralph.testing.crew_contract import CrewContract
 from ralph.testing.feature_contract import FeatureContract
+from ralph.testing.files_contract import FilesContract
 from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
 from ralph.testing.ledger_contract import LedgerContract
@@ -20,6 +21,7 @@ class StoreContract(
     StatusContract,
     CrewContract,
     ClaimsContract,
+    FilesContract,
     BaseContract,
     HistoryContract,
     TriedContract,

@@ -19,6 +19,7 @@ from ralph.core.errors import CycleRefused, NoSuchTask, UsageError
 from ralph.core.events import EdgeAdded, TaskAdded
 from ralph.core.graph import closes_cycle, regrouped
 from ralph.core.ids import FeatureId, TaskId
+from ralph.core.named_files import in_order
 from ralph.core.task import Draft, Status, Task, TaskType
 
 SQL = Queries("graph")
@@ -78,6 +79,7 @@ class AddingPart(LookupPart):
                 alias=draft.alias,
                 needs_change=draft.needs_change,
                 reason=draft.reason,
+                files=in_order(draft.files),
                 created_at=moment,
                 updated_at=moment,
             )
@@ -159,9 +161,14 @@ class AddingPart(LookupPart):
         self.db.execute(SQL.parents_later)
         self.db.execute_many(SQL.insert_task, batch.rows())
         self.db.execute_many(SQL.insert_edge, batch.edges)
+        self._insert_files(batch.tasks)
         for parent, children in batch.families.items():
             if not batch.is_new(parent):
                 counters.joined(self.db, parent, children)
+
+    def _insert_files(self, tasks: Iterable[Task]) -> None:
+        named = [(task.id, path) for task in tasks for path in task.files]
+        self.db.execute_many(SQL.insert_file, named)
 
     def _refuse_cycles(self, batch: Batch) -> None:
         """Nothing waits for a task that has just been added, except its parent."""

@@ -1,5 +1,6 @@
 """Changing the graph: edges, parents, deletions. Adding tasks has a file of its own."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -9,12 +10,13 @@ from ralph.adapters.store import counters
 from ralph.adapters.store.adding import AddingPart
 from ralph.adapters.store.part import whole
 from ralph.adapters.store.queries import Queries
-from ralph.adapters.store.rows import as_json
+from ralph.adapters.store.rows import as_json, task_of
 from ralph.adapters.store.view import Lines, SqlView
 from ralph.core.errors import CycleRefused
 from ralph.core.events import EdgeAdded, EdgeRemoved, FeatureDeleted, TaskDeleted, TaskEdited
 from ralph.core.graph import closes_cycle, parent_closes_cycle, regrouped, rewired
 from ralph.core.ids import FeatureId, TaskId
+from ralph.core.named_files import in_order, learned
 from ralph.core.task import Edit, Task
 
 SQL = Queries("graph")
@@ -76,6 +78,9 @@ class GraphPart(AddingPart):
         """Change what a person may change about a task."""
         old = self.task(task)
         changed = changes(edit)
+        if "files" in changed:
+            changed["files"] = in_order(changed["files"])
+            edit = replace(edit, files=changed["files"])
         new = replace(old, **changed)
         if new.parent_id != old.parent_id:
             self._move_under(old, new.parent_id)
@@ -100,11 +105,27 @@ class GraphPart(AddingPart):
                 "now": self.now(),
             },
         )
+        if new.files != old.files:
+            self._name_files(new)
         self.emit(TaskEdited(task_id=task, edit=edit))
         if new.parent_id != old.parent_id:
             self._regrouped(old.parent_id, new.parent_id)
             self._rewired(task)
         return self.task(task)
+
+    def _name_files(self, task: Task) -> None:
+        self.db.execute(SQL.delete_files, (task.id,))
+        self._insert_files([task])
+
+    @whole
+    def learn_files(self, task: TaskId, paths: Sequence[str]) -> None:
+        """Add what a session has really touched to what the task says that it will modify."""
+        row = self.db.row(SQL.one_task, (task,))
+        if row is not None:
+            known = task_of(row).files
+            files = learned(known, paths)
+            if files != known:
+                self.edit_task(task, Edit(files=files))
 
     def _move_under(self, task: Task, parent: TaskId | None) -> None:
         # Judged without the old parent: its edges no longer hold.

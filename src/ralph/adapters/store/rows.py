@@ -9,6 +9,7 @@ from ralph.core.ending import Ending
 from ralph.core.gates import GateResult
 from ralph.core.json_text import decode, encode
 from ralph.core.memory import Memory, MemoryKind
+from ralph.core.named_files import in_order
 from ralph.core.outcome import Outcome
 from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
@@ -44,6 +45,8 @@ def task_of(row: Row) -> Task:
         reason=row[16],
         created_at=row[17],
         updated_at=row[18],
+        # Hardly any task names files, and this runs for every one.
+        files=() if row[19] == "[]" else in_order(decode(row[19], list[str])),
     )
 
 

@@ -6,12 +6,13 @@ It is pending at once; `ralph run` picks it up when every task it waits for is d
 from argparse import ArgumentParser, Namespace
 
 from ralph.cli.parser import add_json
-from ralph.cli.task.options import add_description, add_numbers, described, titled
+from ralph.cli.task.options import add_description, add_files, add_numbers, described, titled
 
 EXAMPLES = """
 ralph task add "Add a health endpoint"
 ralph task add "Document it" -d "One page in docs/" --blocked-by t-4f2a1b
 ralph task add "Sessions expire" --feature login --priority -1 --max-retries 5
+ralph task add "Tidy the parser" --file src/parser.py --file tests/test_parser.py
 git diff | ralph task add "Review this" -d - --no-change
 """
 
@@ -31,6 +32,7 @@ def arguments(parser: ArgumentParser) -> None:
         default=[],
         help="a task that has to be done first (may be repeated)",
     )
+    add_files(parser)
     parser.add_argument(
         "--no-change",
         action="store_true",
@@ -41,10 +43,12 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
+    from ralph.core.named_files import named
     from ralph.core.task import Draft
 
     project = the_project()
     title, description = titled(args.title), described(args.description or "")
+    files = named(args.files or ())
     retries = args.max_retries
     if retries is None:
         retries = project.loaded.config.execution.max_retries
@@ -65,6 +69,7 @@ def run(args: Namespace) -> int:
                 max_retries=retries,
                 needs_change=not args.no_change,
                 blocked_by=blockers,
+                files=files,
             )
         )
     if args.json:

@@ -5,9 +5,9 @@ the issues that `gh issue list --json number,title,body,labels,state,url` prints
 What was brought in before is left as it is. `--github` calls `gh` itself.
 
 Else it is JSON lines, one task a line. A line needs a title and may have id, alias, description,
-status, parent_id, feature, priority, max_retries, needs_change and blockers, a list of ids or
-aliases in the file or in the project. What `ralph task export` writes is understood; a task that
-was in progress is pending.
+status, parent_id, feature, priority, max_retries, needs_change, files that it will modify, and
+blockers, a list of ids or aliases in the file or in the project. What `ralph task export` writes is
+understood; a task that was in progress is pending.
 """
 
 import os

@@ -2,9 +2,13 @@
 
 import sys
 from argparse import ArgumentParser
+from typing import TYPE_CHECKING
 
 from ralph.cli.parser import LARGEST, at_least
 from ralph.core.errors import UnusableData, UsageError
+
+if TYPE_CHECKING:
+    from argparse import _ActionsContainer
 
 
 def add_numbers(parser: ArgumentParser) -> None:
@@ -20,6 +24,18 @@ def add_numbers(parser: ArgumentParser) -> None:
         metavar="N",
         type=at_least(0),
         help="how often rejected work may be tried again",
+    )
+
+
+def add_files(parser: "_ActionsContainer", more: str = "") -> None:
+    """`--file`."""
+    parser.add_argument(
+        "--file",
+        metavar="PATH",
+        action="append",
+        dest="files",
+        help="a file that it will modify, from the top of the project: tasks that name the same "
+        f"one are not run at the same time (may be repeated{more})",
     )
 
 

@@ -34,6 +34,7 @@ def fields(
         "claimed by": one_line(task.claimed_by or ""),
         "verified": one_line(task.verification_status or ""),
         "change": "" if task.needs_change else "none needed",
+        "files": one_line(", ".join(task.files), 2000),
         "reason": _indented(block(task.reason or "")),
         "created": local(task.created_at),
         "updated": local(task.updated_at),

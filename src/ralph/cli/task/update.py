@@ -7,13 +7,14 @@ from argparse import ArgumentParser, Namespace
 
 from ralph.cli.parser import add_json
 from ralph.cli.task.naming import add_task
-from ralph.cli.task.options import add_description, add_numbers, described, titled
+from ralph.cli.task.options import add_description, add_files, add_numbers, described, titled
 
 EXAMPLES = """
 ralph task update t-4f2a1b --title "Add a health endpoint" --priority -1
 ralph task update US-001 -d "GET /health answers 200"
 ralph task update t-4f2a1b --parent t-0c11d2
 ralph task update t-4f2a1b --no-parent --feature login
+ralph task update t-4f2a1b --file src/app.py --file docs/app.md
 """
 
 
@@ -28,6 +29,9 @@ def arguments(parser: ArgumentParser) -> None:
     feature = parser.add_mutually_exclusive_group()
     feature.add_argument("--feature", metavar="FEATURE", help="put it into a feature; made if new")
     feature.add_argument("--no-feature", action="store_true", help="take it out of its feature")
+    files = parser.add_mutually_exclusive_group()
+    add_files(files, "; in the place of those before")
+    files.add_argument("--no-files", action="store_true", help="it names no files any more")
     change = parser.add_mutually_exclusive_group()
     change.add_argument(
         "--change",
@@ -49,6 +53,7 @@ def run(args: Namespace) -> int:
     from ralph.cli.opening import the_store
     from ralph.cli.task.telling import tell
     from ralph.core.errors import UsageError
+    from ralph.core.named_files import named
     from ralph.core.task import Edit
 
     fields: dict[str, object] = {}
@@ -59,6 +64,8 @@ def run(args: Namespace) -> int:
     for name in ("priority", "max_retries", "needs_change"):
         if getattr(args, name) is not None:
             fields[name] = getattr(args, name)
+    if args.files or args.no_files:
+        fields["files"] = named(args.files or ())
     if args.no_parent:
         fields["parent_id"] = None
     if args.no_feature:

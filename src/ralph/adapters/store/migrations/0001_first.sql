@@ -81,6 +81,13 @@ CREATE TABLE dependencies (
 
 CREATE INDEX dependencies_blocked ON dependencies (blocked_id, blocker_id);
 
+-- What tasks say they will modify: two that name the same file are not worked on at once.
+CREATE TABLE task_files (
+    task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    path    TEXT NOT NULL, -- from the top of the project
+    PRIMARY KEY (task_id, path)
+) WITHOUT ROWID;
+
 CREATE TABLE task_logs (
     id        INTEGER PRIMARY KEY,
     task_id   TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,

@@ -3,29 +3,33 @@
 
 -- name: next_of_all_by_priority
 -- The most urgent ready task.
-SELECT id FROM tasks INDEXED BY tasks_ready WHERE {ready} ORDER BY {by_priority} LIMIT 1
+SELECT id FROM tasks INDEXED BY tasks_ready WHERE {ready} AND {free}
+ORDER BY {by_priority} LIMIT 1
 
 -- name: next_of_all_by_chain
 -- The ready task on which most depends.
-SELECT id FROM tasks INDEXED BY tasks_ready_chain WHERE {ready} ORDER BY {by_chain} LIMIT 1
+SELECT id FROM tasks INDEXED BY tasks_ready_chain WHERE {ready} AND {free}
+ORDER BY {by_chain} LIMIT 1
 
 -- name: next_of_feature_by_priority
 -- The most urgent ready task of a feature.
-SELECT id FROM tasks INDEXED BY tasks_ready_feature WHERE {ready} AND feature_id = ?
+SELECT id FROM tasks INDEXED BY tasks_ready_feature WHERE {ready} AND {free}
+    AND feature_id = ?
 ORDER BY {by_priority} LIMIT 1
 
 -- name: next_of_feature_by_chain
 -- The ready task of a feature on which most depends.
-SELECT id FROM tasks INDEXED BY tasks_ready_feature_chain WHERE {ready} AND feature_id = ?
+SELECT id FROM tasks INDEXED BY tasks_ready_feature_chain WHERE {ready} AND {free}
+    AND feature_id = ?
 ORDER BY {by_chain} LIMIT 1
 
 -- name: next_below_by_priority
 -- The most urgent ready task of a subtree.
-SELECT id FROM {below_task} AND {ready} ORDER BY {by_priority} LIMIT 1
+SELECT id FROM {below_task} AND {ready} AND {free} ORDER BY {by_priority} LIMIT 1
 
 -- name: next_below_by_chain
 -- The ready task of a subtree on which most depends.
-SELECT id FROM {below_task} AND {ready} ORDER BY {by_chain} LIMIT 1
+SELECT id FROM {below_task} AND {ready} AND {free} ORDER BY {by_chain} LIMIT 1
 
 -- name: peek
 -- Look at it without taking it.
@@ -77,7 +81,7 @@ ORDER BY t.priority, t.created_at, t.id
 -- The columns of a task beside those of a worker.
 t.id, title, description, status, parent_id, feature_id, task_type, priority, retry_count,
 max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
-created_at, updated_at
+created_at, updated_at, (SELECT json_group_array(path) FROM task_files WHERE task_id = t.id)
 
 -- name: base
 -- The checkout as it was when the task was first claimed.

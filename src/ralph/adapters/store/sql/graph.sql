@@ -26,6 +26,14 @@ INSERT INTO tasks (
 -- A new edge.
 INSERT INTO dependencies (blocker_id, blocked_id) VALUES (?, ?)
 
+-- name: insert_file
+-- A file that a task will modify.
+INSERT INTO task_files (task_id, path) VALUES (?, ?)
+
+-- name: delete_files
+-- It names others now.
+DELETE FROM task_files WHERE task_id = ?
+
 -- name: parents_later
 -- Within this transaction a child may come before its parent.
 PRAGMA defer_foreign_keys = ON
@@ -71,7 +79,7 @@ SELECT id, title FROM tasks WHERE id IN {listed}
 DELETE FROM guidance WHERE task_id IN {listed}
 
 -- name: delete_tasks
--- Some tasks, and by cascade their edges and logs.
+-- Some tasks, and by cascade their edges, files and logs.
 DELETE FROM tasks WHERE id IN {listed}
 
 -- name: any_stuck

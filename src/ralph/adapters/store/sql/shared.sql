@@ -7,17 +7,28 @@
 -- The columns of a task, in the order in which `rows.task` reads them.
 id, title, description, status, parent_id, feature_id, task_type, priority, retry_count,
 max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
-created_at, updated_at
+created_at, updated_at,
+(SELECT json_group_array(path) FROM task_files WHERE task_id = tasks.id)
 
 -- name: nodes
--- The same without the description, which may be long and which no rule looks at.
+-- The same without the description, which may be long, and the files: no rule looks at them.
 id, title, '' AS description, status, parent_id, feature_id, task_type, priority, retry_count,
 max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
-created_at, updated_at
+created_at, updated_at, '[]' AS files
 
 -- name: ready
 -- What a ready task is: literals, to the letter those of the partial indexes.
 status = 'pending' AND unmet = 0 AND children = 0 AND held = 0
+
+-- name: free
+-- Nothing in progress names a file of the task. What is in progress is looked at once for each
+-- statement, and only if some task names files at all: hence the `+`.
+NOT EXISTS (
+    SELECT 1 FROM task_files WHERE task_id = tasks.id AND +path IN (
+        SELECT path FROM tasks AS busy CROSS JOIN task_files ON task_id = busy.id
+        WHERE busy.status = 'in_progress'
+    )
+)
 
 -- name: by_priority
 -- Lower numbers first, then the older one.

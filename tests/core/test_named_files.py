@@ -1,0 +1,22 @@
+"""Which files a task names."""
+
+import pytest
+
+from ralph.core.errors import UsageError
+from ralph.core.named_files import MOST, learned, named
+
+
+def test_a_name_is_the_same_however_it_is_written() -> None:
+    assert named(["./src//app.py", "src/app.py", "docs/", "a/../b"]) == ("b", "docs", "src/app.py")
+
+
+@pytest.mark.parametrize("path", ["", ".", "/etc/passwd", "//x", "..", "../x", "a/../..", "a\nb"])
+def test_what_is_outside_the_project_is_refused(path: str) -> None:
+    with pytest.raises(UsageError, match="is not a file below the top of the project"):
+        named(["fine", path])
+
+
+def test_learning_never_drops_what_was_named() -> None:
+    mine = named(f"z{number}" for number in range(MOST + 5))
+    assert learned(mine, ["a"]) == mine
+    assert learned(("m",), ["z", "a"]) == ("a", "m", "z")
