@@ -1,10 +1,10 @@
 """Trees, commits and refs: reading and making them without touching a file of the checkout."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ralph.adapters.workspace.git import Git, git_error, text
+from ralph.adapters.workspace.git import Git, git_error, raw, text
 from ralph.adapters.workspace.status import Entry
 from ralph.core.errors import Busy, UnusableData
 from ralph.core.safe_text import one_line
@@ -73,22 +73,44 @@ class Objects:
         """Make a commit that nothing points to yet."""
         options = [part for parent in parents for part in ("-p", parent)]
         content = message.encode("utf-8", "replace")
-        return self._signed.word("commit-tree", tree, *options, "-F", "-", stdin=content)
+        return self.signed.word("commit-tree", tree, *options, "-F", "-", stdin=content)
 
     def move_ref(self, ref: str, new: str, old: str, reason: str) -> None:
         """Point a ref at `new` (nowhere when empty), provided that it points at `old` now."""
         options = ("--no-deref",) if ref == "HEAD" else ()
         target = ("-d", ref, old) if not new else (ref, new, old)
         args = ("update-ref", "-m", f"ralph: {one_line(reason)}", *options, *target)
-        got = self._signed.ask(*args)
+        got = self.signed.ask(*args)
         if got.code != 0 and any(sign in got.stderr for sign in _MOVED):
             raise Busy(f"{ref} was moved by somebody else meanwhile", hint="run it again")
         if got.code != 0:
             raise git_error(args, got, self._git.top)
 
+    def move_refs(self, moves: Mapping[str, tuple[str, str]], reason: str) -> None:
+        """Point several refs at new commits, all or none of them; each with what it points at now,
+        empty for one that is not there."""
+        lines = "".join(
+            f"update {ref} {new} {old}\n" if old else f"create {ref} {new}\n"
+            for ref, (new, old) in moves.items()
+        )
+        args = ("update-ref", "-m", f"ralph: {one_line(reason)}", "--stdin")
+        got = self.signed.ask(*args, stdin=raw(lines))
+        if got.code != 0 and any(sign in got.stderr for sign in _MOVED):
+            raise Busy(f"{' or '.join(moves)} was moved by somebody else meanwhile")
+        if got.code != 0:
+            raise git_error(args, got, self._git.top)
+
+    def contains(self, commit: str, other: str) -> bool:
+        """Is `other` part of the commit's history?"""
+        args = ("merge-base", "--is-ancestor", other, commit)
+        got = self._git.ask(*args)
+        if got.code not in (0, 1):
+            raise git_error(args, got, self._git.top)
+        return got.code == 0
+
     def go_to_branch(self, ref: str) -> None:
         """Put the head on a branch; no file changes."""
-        self._signed.run("symbolic-ref", "-m", "ralph: back to the branch", "HEAD", ref)
+        self.signed.run("symbolic-ref", "-m", "ralph: back to the branch", "HEAD", ref)
 
     def read_ref(self, ref: str) -> str:
         """The commit a ref points at, empty when there is no such ref."""
@@ -109,10 +131,10 @@ class Objects:
     def rescue(self, commit: str) -> None:
         """Keep a commit that is about to lose its branch."""
         # Named after the commit, so that doing it twice does it once.
-        self._signed.run("update-ref", f"{RESCUED}{commit}", commit)
+        self.signed.run("update-ref", f"{RESCUED}{commit}", commit)
 
     @cached_property
-    def _signed(self) -> Git:
+    def signed(self) -> Git:
         """git with an identity: the person's, or ours where git knows none."""
         missing = {
             f"GIT_{role}_{part}": value

@@ -84,6 +84,11 @@ class PrivateCheckout:
         """The checkout's top directory."""
         return self._top
 
+    @property
+    def inside(self) -> InPlace:
+        """The checkout as such."""
+        return self._inside
+
     def snapshot(self) -> Snapshot:
         return self._inside.snapshot()
 
@@ -126,13 +131,17 @@ class PrivateCheckout:
         return fetch(Git(self._executor, source), self._top, "HEAD", ref)
 
     def close(self) -> None:
-        """Remove the directory, after everything that only it holds was saved in the source.
+        """Remove the directory, after everything that only it holds was saved in the source."""
+        if os.path.isdir(self._top):
+            self.keep()
+            self.discard()
+
+    def keep(self) -> None:
+        """Save in the source what only the checkout holds.
 
         That is work nobody asked for any more (its run was cut short), so it goes to
         `refs/ralph/kept/<name>/…` and not to a branch.
         """
-        if not os.path.isdir(self._top):
-            return
         objects = Objects(self._source)
         now = self.snapshot()
         if now.tree and now.tree not in self._saved_trees():
@@ -140,7 +149,6 @@ class PrivateCheckout:
         for commit, name in self._refs():
             if not objects.is_reachable(commit):
                 fetch(self._source, self._top, name, f"{KEPT}{self._name}/{commit}")
-        self.discard()
 
     def discard(self) -> None:
         """Remove the directory with whatever is in it: for checkouts made to be thrown away."""

@@ -1,0 +1,214 @@
+"""Putting the work of a private checkout on another commit, and undoing it when that is cut short.
+
+All of it happens in the checkout's own files, in which nobody else works. Before anything moves,
+the ref `BACK` says where to go if we are killed; whoever comes next goes there first.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, NamedTuple
+
+from ralph.adapters.workspace.git import Git, git_error, text
+from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.objects import Objects
+from ralph.adapters.workspace.restore import UNFINISHED
+from ralph.core.errors import RalphError
+from ralph.core.ids import TaskId
+from ralph.core.snapshot import Snapshot
+
+BACK: Final = "refs/ralph/back"
+
+QUIETLY: Final = (
+    "rebase.autoSquash=false",
+    "rebase.autoStash=false",
+    "rebase.backend=merge",
+    "rebase.rebaseMerges=false",
+    "rebase.updateRefs=false",
+    "rerere.enabled=false",
+    "merge.conflictStyle=diff3",
+    "advice.mergeConflict=false",
+    "submodule.recurse=false",
+)
+"""A person's habits at their own rebases."""
+OPTIONS: Final = tuple(part for setting in QUIETLY for part in ("-c", setting))
+
+
+class Work(NamedTuple):
+    """What a checkout holds besides what it was made of."""
+
+    head: str
+    base: str
+    """Everything behind this is the work."""
+
+
+class Rebasing:
+    """One checkout, on its branch `ralph/<name>`."""
+
+    def __init__(self, git: Git, inside: InPlace, name: str) -> None:
+        self._git = git
+        self._inside = inside
+        self._objects = Objects(git)
+        self._branch = f"ralph/{name}"
+
+    def recover(self) -> str:
+        """Go where a killed process wanted to go back to; return the head."""
+        refs = self._refs()
+        head, back = refs.get("HEAD", ""), refs.get(BACK, "")
+        if not back:
+            return head
+        unlock(self._git.git_dir)
+        self._forget_unfinished()
+        # What a half-done rebase has made is nothing that anybody would miss.
+        ref = f"refs/heads/{self._branch}"
+        if refs.get(ref) != back:
+            self._objects.move_ref(ref, back, refs.get(ref, ""), "back after a crash")
+        self._objects.go_to_branch(ref)
+        self.put_on(back)
+        self._arrived(back)
+        return back
+
+    def put_on(self, commit: str) -> None:
+        """Make the checkout a clean one of that commit, on its branch. Ignored files stay."""
+        self._inside.restore(Snapshot(head=commit, branch=self._branch))
+
+    def work(self, head: str, tip: str, pinned: str) -> Work:
+        """Where the work begins: behind what the tip has, and behind what the checkout was put on,
+        whatever has become of that since."""
+        got = self._git.ask("merge-base", head, tip)
+        shared = text(got.stdout).strip() if got.code == 0 else ""
+        if not pinned or (shared and self._objects.contains(shared, pinned)):
+            return Work(head, shared or pinned)
+        if self._objects.contains(head, pinned) or not shared:
+            return Work(head, pinned)
+        return Work(head, shared)
+
+    def onto(self, tip: str, work: Work) -> tuple[str, ...]:
+        """Put clean, committed work on the tip; return the files in which it does not fit. Then the
+        checkout is as it was before."""
+        unlock(self._git.git_dir)
+        self._forget_unfinished()
+        self._keep_branch(work.head)
+        with self._way_back(work.head):
+            files = self._replay(tip, work)
+            if not files:
+                self._git.run(*OPTIONS, "checkout", "-q", "-B", self._branch)
+        if files:
+            self.recover()
+        else:
+            self._arrived(work.head)
+        return files
+
+    def beside(self, tip: str, work: Work, saved: str, name: str) -> tuple[str, ...]:
+        """Put the checkout on the tip with what was saved in its files, uncommitted; return the
+        files in which both sides are between conflict markers."""
+        unlock(self._git.git_dir)
+        is_clean = self._objects.tree_of(saved) == self._objects.tree_of(work.head)
+        back = work.head if is_clean else saved
+        with self._way_back(back):
+            self.put_on(tip)
+            one = self._as_one(work.base, saved, f"the work of {name}\n")
+            files = self._pick("cherry-pick", "--no-commit", one)
+            # A conflict in the index could not be committed by whoever mends the files.
+            self._git.run(*OPTIONS, "reset", "-q")
+            self._forget_unfinished()
+        self._arrived(back)
+        return files
+
+    def start_over(self, tip: str) -> None:
+        """Put the checkout on the tip, clean; whoever is killed on the way gets there."""
+        unlock(self._git.git_dir)
+        with self._way_back(tip):
+            self.put_on(tip)
+        self._arrived(tip)
+
+    def tasks(self, work: Work, tip: str, files: tuple[str, ...]) -> tuple[TaskId, ...]:
+        """Whose commits on the tip's side have changed the files, newest first."""
+        form = "--format=%(trailers:key=Ralph-Task,valueonly,separator=%x20)"
+        between = ("log", form, tip, f"^{work.base}") if work.base else ("log", form, tip)
+        named = text(self._git.run(*between, "--", *files)).split() if files else []
+        # What was renamed is found under neither name.
+        named = named or text(self._git.run(*between)).split()
+        return tuple(TaskId(name) for name in dict.fromkeys(named))
+
+    # -- replaying
+
+    def _replay(self, tip: str, work: Work) -> tuple[str, ...]:
+        without = (f"^{work.base}",) if work.base else ()
+        listed = self._git.word("rev-list", "--parents", work.head, *without)
+        commits = [line.split() for line in listed.splitlines()]
+        # A merge can hold what none of its parents has; replaying it would lose that.
+        is_plain = all(len(parents) == 1 for _, *parents in commits)
+        files: tuple[str, ...] = ()
+        if is_plain:
+            options = ("-q", "--no-verify", "--no-stat", "--empty=drop", "--reapply-cherry-picks")
+            files = self._pick("rebase", *options, "--onto", tip, work.base, work.head)
+            if not files or len(commits) == 1:
+                return files
+            # Commits may collide on the way where all of them together do not.
+            self._forget_unfinished()
+        self._git.run(*OPTIONS, "checkout", "-q", "-f", "--detach", tip)
+        message = text(self._git.run("log", "-1", "--format=%B", work.head))
+        one = self._as_one(work.base, work.head, message)
+        allowed = ("--allow-empty", "--allow-empty-message")
+        return self._pick("cherry-pick", *allowed, one)
+
+    def _pick(self, *args: str) -> tuple[str, ...]:
+        got = self._objects.signed.ask(*OPTIONS, *args)
+        if got.code == 0:
+            return ()
+        files = self._unmerged()
+        if not files:
+            raise git_error(args, got, self._git.top)
+        return files
+
+    def _unmerged(self) -> tuple[str, ...]:
+        args = ("diff", "--name-only", "--diff-filter=U", "--no-relative", "-z")
+        return tuple(dict.fromkeys(filter(None, text(self._git.run(*args)).split("\0"))))
+
+    def _as_one(self, base: str, head: str, message: str) -> str:
+        parents = (base,) if base else ()
+        return self._objects.write_commit(self._objects.tree_of(head), message, parents)
+
+    # -- the way back
+
+    @contextmanager
+    def _way_back(self, commit: str) -> Iterator[None]:
+        self._git.run("update-ref", BACK, commit)
+        try:
+            yield
+        except RalphError:
+            self.recover()
+            raise
+
+    def _arrived(self, back: str) -> None:
+        self._objects.move_ref(BACK, "", back, "done")
+
+    def _refs(self) -> dict[str, str]:
+        """Every ref of the clone, which has few, and the head."""
+        listed = text(self._git.ask("show-ref", "--head").stdout).splitlines()
+        return {name: commit for commit, _, name in (line.partition(" ") for line in listed)}
+
+    def _keep_branch(self, head: str) -> None:
+        """The session may have left its branch, with commits on it that the head has not."""
+        left = self._objects.read_ref(f"refs/heads/{self._branch}")
+        if left and left != head and not self._objects.contains(head, left):
+            self._objects.rescue(left)
+
+    def _forget_unfinished(self) -> None:
+        for mark, command in UNFINISHED.items():
+            if os.path.exists(os.path.join(self._git.git_dir, mark)):
+                self._git.ask(*command)
+
+
+def unlock(git_dir: str) -> None:
+    """Remove the locks of killed gits, in a repository in which nobody else is at work."""
+    locks = [os.path.join(git_dir, f"{name}.lock") for name in LOCKED]
+    for folder, _, names in os.walk(os.path.join(git_dir, "refs")):
+        locks += [os.path.join(folder, name) for name in names if name.endswith(".lock")]
+    for path in locks:
+        with suppress(FileNotFoundError, IsADirectoryError):
+            os.unlink(path)
+
+
+LOCKED: Final = ("HEAD", "ORIG_HEAD", "index", "packed-refs", "config", "shallow")
