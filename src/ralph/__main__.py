@@ -14,7 +14,7 @@ def main(argv: list[str] | None = None) -> int:
         from ralph.cli.welcome import HELP
 
         return _say(HELP)
-    if args[0] == "hook" and len(args) == 2 and not args[1].startswith("-"):
+    if args[0] == "hook" and len(args) == 2 and not args[1].startswith(("-", "t")):
         from ralph.inside.hooking import hook
 
         return hook(args[1])

@@ -33,4 +33,17 @@ class WorkMerged(Happening, frozen=True, kw_only=True):
     """The branch's tip since then."""
 
 
-TeamEvent = WorkerJoined | WorkerLeft | WorkMerged
+class TeammateJudged(Happening, frozen=True, kw_only=True):
+    """A teammate that somebody else leads says that a task is done, and the gates have run."""
+
+    seat: str
+    passed: bool
+    subject: str = ""
+    """What its team calls the task."""
+    task_id: TaskId | None = None
+    """The task of the graph that this is, if it is one."""
+    reason: str = ""
+    """Which gate fails."""
+
+
+TeamEvent = WorkerJoined | WorkerLeft | WorkMerged | TeammateJudged

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Final
 
 from ralph.core.errors import CannotWrite
-from ralph.engine.kit import Kit
 
 FIRST_PORT: Final = 20_000
 PORTS: Final = 100
@@ -27,20 +26,21 @@ def port_base(seat: str) -> int:
 
 
 @contextmanager
-def gate_room(kit: Kit) -> Iterator[Mapping[str, str]]:
+def gate_room(
+    inherited: Mapping[str, str], seat: str, *, is_walled: bool
+) -> Iterator[Mapping[str, str]]:
     """The environment of one gate, once. Behind a wall temporary files are its own anyway."""
-    seat = kit.settings.seat
     env = {
-        **kit.env,
+        **inherited,
         "RALPH_SEAT": seat,
         "RALPH_PORT_BASE": str(port_base(seat)),
         "RALPH_PORT_COUNT": str(PORTS),
     }
-    if kit.wall.stands:
+    if is_walled:
         yield env
         return
     try:
-        folder = tempfile.mkdtemp(prefix="ralph-gate-", dir=kit.env.get("TMPDIR") or None)
+        folder = tempfile.mkdtemp(prefix="ralph-gate-", dir=inherited.get("TMPDIR") or None)
     except OSError as error:
         raise CannotWrite(
             f"no folder for a gate's temporary files can be made: {error.strerror}",

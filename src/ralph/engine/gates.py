@@ -112,7 +112,7 @@ def _run(kit: Kit, gate: Gate, task: TaskId | None, checkout: str = "") -> GateR
     log = f"{kit.files}.gate-{_file_name(gate.name)}.log"
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(log), exist_ok=True)
-    with gate_room(kit) as env:
+    with gate_room(kit.env, kit.settings.seat, is_walled=kit.wall.stands) as env:
         exit_ = run_enclosed(
             kit,
             Command(

@@ -240,6 +240,7 @@ class Board:
                 | team_events.WorkerJoined()
                 | team_events.WorkerLeft()
                 | team_events.WorkMerged()
+                | team_events.TeammateJudged()
                 | events.GuidanceGiven()
                 | events.GuidanceDelivered()
             ):

@@ -115,7 +115,12 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
             return Told(tone=Tone.DETAIL, word="verification", task_id=task_id, facts=facts)
         case events.VerificationEnded():
             return _verification_ended(event)
-        case team_events.WorkerJoined() | team_events.WorkerLeft() | team_events.WorkMerged():
+        case (
+            team_events.WorkerJoined()
+            | team_events.WorkerLeft()
+            | team_events.WorkMerged()
+            | team_events.TeammateJudged()
+        ):
             return _team(event)
         case events.ToolCalled() | events.ToolJudged():
             return _tool(event)
@@ -309,6 +314,11 @@ def _team(event: team_events.TeamEvent) -> Told:
         case team_events.WorkMerged(task_id=task_id, branch=branch, commit=commit):
             facts = (one_line(branch, 60), one_line(commit[:10]))
             return Told(tone=Tone.DETAIL, word="merged", task_id=task_id, facts=facts)
+        case team_events.TeammateJudged(seat=seat, passed=passed, task_id=task_id, reason=reason):
+            word = f"{one_line(seat, 40)}: {one_line(event.subject, 60)}"
+            tone = Tone.GOOD if passed else Tone.BAD
+            said = "the gates pass" if passed else first_line(reason)
+            return Told(tone=tone, word=word, task_id=task_id, why=said)
 
 
 def _session_ended(event: events.SessionEnded) -> Told:

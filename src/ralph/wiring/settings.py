@@ -8,6 +8,7 @@ from ralph.ports.store import Store
 from ralph.wiring.project import Project
 
 if TYPE_CHECKING:
+    from ralph.core.breaker import Rules
     from ralph.core.brief import Telling
     from ralph.core.gates import Gate
     from ralph.core.ids import RunId
@@ -56,7 +57,6 @@ def settings_of(
     from secrets import token_hex
 
     from ralph.adapters.executor.identity import this_process
-    from ralph.core.breaker import Rules
     from ralph.core.budget import Budget
     from ralph.core.duration import seconds
     from ralph.core.ids import worker_id
@@ -95,12 +95,7 @@ def settings_of(
             iterations=config.execution.limit,
             run_s=seconds(config.timeouts.run),
         ),
-        breaker=Rules(
-            failures=config.breaker.failures,
-            stagnation=config.breaker.stagnation,
-            cooldown_s=seconds(config.breaker.cooldown),
-            max_age_s=seconds(config.breaker.max_age),
-        ),
+        breaker=breaker_rules(project),
         commit=config.git.commit,
         fail_fast=config.execution.fail_fast,
         verify=config.execution.verify,
@@ -122,6 +117,20 @@ def settings_of(
         models=preferences(project),
         prices=_prices(project),
         telling=telling(project),
+    )
+
+
+def breaker_rules(project: Project) -> "Rules":
+    """When a worker's breaker opens."""
+    from ralph.core.breaker import Rules
+    from ralph.core.duration import seconds
+
+    breaker = project.loaded.config.breaker
+    return Rules(
+        failures=breaker.failures,
+        stagnation=breaker.stagnation,
+        cooldown_s=seconds(breaker.cooldown),
+        max_age_s=seconds(breaker.max_age),
     )
 
 

@@ -1,0 +1,65 @@
+"""The two hooks of a team, as its program calls them: JSON in, an exit code out."""
+
+import os
+import sys
+
+NAMES = ("task-completed", "teammate-idle")
+NO = 2
+
+
+def answer(name: str) -> int:
+    """0: yes. 2: no, and stderr says why. Whatever goes wrong, nothing counts as completed because
+    of it, and nobody is kept from resting."""
+    from ralph.core.errors import RalphError
+
+    if os.environ.get("RALPH_SOCKET"):
+        # A session of Ralph's own: the loop that started it judges its work when it ends.
+        return 0
+    try:
+        code, said = _asked(name)
+    except RalphError as error:
+        code, said = NO if name == "task-completed" else 0, f"ralph: {error}"
+        said += f" ({error.hint})" if error.hint else ""
+    if said:
+        print(said, file=sys.stderr)
+    return code
+
+
+def _asked(name: str) -> tuple[int, str]:
+    import json
+
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.cli.opening import the_store
+    from ralph.core.errors import UnusableData
+    from ralph.wiring.gate_round import first_failure
+    from ralph.wiring.project import find_project
+    from ralph.wiring.settings import breaker_rules
+    from ralph.workflows.teammates import read_asked, task_completed, teammate_idle
+
+    try:
+        payload = json.loads(sys.stdin.buffer.read() or b"{}")
+    except ValueError as error:
+        raise UnusableData(f"what the hook is told is no JSON: {error}") from error
+    asked = read_asked(payload if isinstance(payload, dict) else {})
+    _go_to(os.environ.get("CLAUDE_PROJECT_DIR") or asked.cwd)
+    project = find_project()
+    rules = breaker_rules(project)
+    clock = SystemClock()
+    with the_store(project) as store:
+        if name == "teammate-idle":
+            said = teammate_idle(store, clock, rules, asked, project.root)
+        else:
+            said = task_completed(
+                store, clock, rules, asked, lambda: first_failure(project, asked.seat)
+            )
+    return said.code, said.said
+
+
+def _go_to(folder: str) -> None:
+    from ralph.core.errors import Missing
+
+    try:
+        if folder:
+            os.chdir(folder)
+    except OSError as error:
+        raise Missing(f"cannot go to {folder}: {error.strerror}") from error
