@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from tests.e2e.conftest import RALPH, Project
-from tests.e2e.stage import refs, refused
+from tests.e2e.stage import Stage, ended, refs, refused
 
 PRD, PLAN = ".agents/tasks/prd.md", ".ralph/IMPLEMENTATION_PLAN.md"
 STORIES = "### [ ] US-001: One\\n- [ ] a\\n\\n### [ ] US-002: Two\\n- [ ] b\\n"
@@ -160,6 +160,19 @@ def test_everything_else_that_it_changes_is_put_back_and_said(project: Project) 
     assert "README.md" in out
     (ref,) = refs(project)
     assert project.git("show", f"{ref}:README.md") == "spoiled"
+
+
+def test_a_second_one_does_not_disturb_the_first(project: Project) -> None:
+    stage = Stage(project)
+    planned(project, stage.agent(f"echo step >> {PLAN}; {CLAIM}"))
+    first = project.start("plan")
+    stage.enter()
+    for command in (("plan",), ("prd", "tea", "--yes")):
+        refused(project.try_ralph(*command), 75, "another run is at work", "ralph stop")
+    stage.go()
+    ended(first)
+    assert (project.path / PLAN).read_text() == "step\n"
+    assert project.task("prd-plan")["attempt"] == 1
 
 
 def test_a_session_without_a_plan_is_tried_again(project: Project) -> None:

@@ -181,6 +181,15 @@ def test_what_never_holds_ends_it(project: Project) -> None:
     assert ran(project).count("US-001") == 3
 
 
+def test_where_only_a_gate_is_red_nothing_is_repeated(project: Project) -> None:
+    seen = project.path.parent / "seen.txt"
+    built(project, f"echo x >> '{seen}'; {GOOD}", gates='test = "test -e nothing"')
+    out = project.ralph("auto", "--from", "validate", code=1)
+    assert "FAIL     gate test" in out
+    assert "next: ralph build" not in out
+    assert seen.read_text() == "x\nx\n"
+
+
 def test_a_phase_can_be_chosen(project: Project) -> None:
     everything(project)
     project.ralph("auto", "tea", "--yes")

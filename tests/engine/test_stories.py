@@ -9,40 +9,21 @@ from ralph.core.events import RunEnded
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.ports.executor import Command, Listener
-from ralph.testing.doubles import FakeLibrary, FakeWorkspace, says
+from ralph.testing.doubles import says
 from ralph.workflows.build import build
 from ralph.workflows.pipeline import PLAN, PRD, Pipeline
-from tests.engine.world import Died, Fate, Mortal, World
+from tests.engine.shelf import Papered
+from tests.engine.world import Died, Fate
 
 TEXT = "# P\n\n### [ ] US-001: One\n- [ ] a\n\n### [ ] US-002: Two\n- [ ] b\n"
 DONE = TEXT.replace("[ ]", "[x]")
 
 
-class Shelf(FakeLibrary):
-    """The files of the checkout."""
-
-    def __init__(self, workspace: FakeWorkspace) -> None:
-        self._workspace = workspace
-        super().__init__()
-
-    @property
-    def pages(self) -> dict[str, str]:  # type: ignore[override]
-        return self._workspace.files
-
-    @pages.setter
-    def pages(self, pages: dict[str, str]) -> None:
-        pass
-
-
-class Told(World):
+class Told(Papered):
     """A world with a PRD in it."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.library = Shelf(self.workspace)
-        self.workspace.edit(PRD, TEXT)
-        self.workspace.edit(PLAN, "plan\n")
-        self.workspace.commit_files("first", [PRD, PLAN])
+        super().__init__(folder, {PRD: TEXT, PLAN: "plan\n"})
         self.executor.otherwise = self.session
         self.sessions = 0
 
@@ -58,9 +39,7 @@ class Told(World):
         return says("done", does=work)(command, listener)
 
     def build(self, fate: Fate | None = None) -> RunEnded:
-        kit = self.kit(fate)
-        kit.library = Mortal(self.library, fate or Fate())  # type: ignore[assignment]
-        return build(kit, Pipeline(root="/project"), 1)
+        return build(self.kit(fate), Pipeline(root="/project"), 1)
 
 
 def test_stories_are_built_and_ticked(tmp_path: Path) -> None:

@@ -344,13 +344,40 @@ def test_a_prd_that_was_broken_before_a_crash_is_put_back(desk: Desk) -> None:
     assert desk.text == TEXT
 
 
-def test_a_task_of_another_kind_leaves_the_document_alone(desk: Desk) -> None:
+def test_the_session_of_another_task_has_nothing_to_say_there(desk: Desk) -> None:
+    same_name = Task(id=TaskId("t-other"), title="else", alias="US-001")
+    for other in (Task(id=TaskId("t-other"), title="else"), same_name):
+        desk.stories.begin(other)
+        desk.edit(("[ ] US-001", "[x] US-001"))
+        left = desk.stories.look(other)
+        assert not left.claims
+        assert not left.broken
+        assert "the boxes of US-001" in left.warnings[0]
+        desk.stories.conclude(other, done=True)
+        desk.stories.release(other)
+        assert desk.text == TEXT
+        assert desk.follow() == ()
+        assert desk.statuses()["US-001"] is Status.PENDING
+
+
+def test_what_the_session_of_another_task_breaks_is_put_back_and_costs_it_nothing(
+    desk: Desk,
+) -> None:
     other = Task(id=TaskId("t-other"), title="else")
     desk.stories.begin(other)
-    desk.edit(("[ ] US-001", "[x] US-001"))
-    assert desk.stories.look(other) == Left()
-    desk.stories.conclude(other, done=True)
-    assert "[x] US-001" in desk.text
+    desk.text = "sorry"
+    left = desk.stories.look(other)
+    assert not left.broken
+    assert "it is as it was before the session" in left.warnings[0]
+    assert desk.text == TEXT
+
+
+def test_a_session_of_another_task_that_was_killed_has_said_nothing(desk: Desk) -> None:
+    desk.stories.begin(Task(id=TaskId("t-other"), title="else"))
+    desk.edit(("[ ] US-001", "[x] US-001"), ("[ ] a", "[x] a"), ("[ ] b", "[x] b"))
+    desk.again().follow()
+    assert desk.text == TEXT
+    assert desk.statuses()["US-001"] is Status.PENDING
 
 
 def test_bytes_stay_as_they_are(store: Store) -> None:

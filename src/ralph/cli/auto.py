@@ -104,8 +104,9 @@ def _travel(
             return _wait_for_approval(pipeline)
         code = _do(building if is_build else project, pipeline, args, journey)
         following, rounds = NEXT[journey.phase], rounds + is_build
-        if journey.phase is Phase.VALIDATION and code == 1:
-            # It has opened stories again.
+        if journey.phase is Phase.VALIDATION and code == 1 and _has_open(project, pipeline):
+            # What it has opened again is built again. Where only a gate is red, or nobody came to a
+            # verdict, there is nothing to build.
             following, code = Phase.BUILDING, 0 if rounds < ROUNDS else 1
         elif code != 0:
             return code
@@ -118,6 +119,15 @@ def _travel(
     if not args.json:
         print("everything is built and validated")
     return 0
+
+
+def _has_open(project: "Project", pipeline: "Pipeline") -> bool:
+    from ralph.cli.opening import the_store
+    from ralph.core.target import OneFeature
+
+    with the_store(project) as store:
+        feature = store.add_feature(pipeline.feature)
+        return store.has_open(OneFeature(feature.id, feature.name))
 
 
 def _do(project: "Project", pipeline: "Pipeline", args: Namespace, journey: "Journey") -> int:

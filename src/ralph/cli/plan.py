@@ -56,9 +56,9 @@ def plan_stories(project: "Project", pipeline: "Pipeline", args: Namespace, iter
     """Check what must be there, then run."""
     from time import time
 
-    from ralph.cli.opening import the_store
     from ralph.cli.pipeline import color_of
     from ralph.core.safe_text import one_line
+    from ralph.ports.store import Store
     from ralph.wiring.project import open_library
     from ralph.wiring.run import assemble
     from ralph.workflows.chronicle import create_missing
@@ -68,13 +68,15 @@ def plan_stories(project: "Project", pipeline: "Pipeline", args: Namespace, iter
     library = open_library(project)
     errand = plan_errand(library, pipeline)
     create_missing(library, pipeline, time())
-    if project.loaded.config.sandbox.mode != "off":
-        make_room(library, pipeline)
-    with the_store(project) as store:
-        task = as_task(store, errand, project.loaded.config.execution.max_retries)
+
+    def prepare(store: Store) -> str:
+        if project.loaded.config.sandbox.mode != "off":
+            make_room(library, pipeline)
+        return as_task(store, errand, project.loaded.config.execution.max_retries).id
+
     color = color_of(project, args)
-    with assemble(project, task.id, sys.stdout, json=args.json, color=color) as kit:
-        code = plan(kit, pipeline, task.id, iterations).exit_code
+    with assemble(project, prepare, sys.stdout, json=args.json, color=color) as kit:
+        code = plan(kit, pipeline, iterations).exit_code
     if code == 0 and not args.json:
         print(f"plan: {one_line(pipeline.plan)}")
         print("next: ralph build")

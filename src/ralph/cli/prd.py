@@ -83,22 +83,24 @@ def tell(project: "Project", pipeline: "Pipeline") -> None:
 
 def write_prd(project: "Project", pipeline: "Pipeline", args: Namespace, request: str) -> int:
     """Let a session do it alone."""
-    from ralph.cli.opening import the_store
     from ralph.cli.pipeline import color_of
+    from ralph.ports.store import Store
     from ralph.wiring.project import open_library
     from ralph.wiring.run import assemble
-    from ralph.workflows.discovery import prd_errand
-    from ralph.workflows.errand import as_task, send
+    from ralph.workflows.discovery import discover, prd_errand
+    from ralph.workflows.errand import as_task
 
     errand = prd_errand(open_library(project), pipeline, request)
-    with the_store(project) as store:
-        task = as_task(store, errand, project.loaded.config.execution.max_retries)
+
+    def prepare(store: Store) -> str:
+        return as_task(store, errand, project.loaded.config.execution.max_retries).id
+
     color = color_of(project, args)
     with (
         _folder_of(project, pipeline),
-        assemble(project, task.id, sys.stdout, json=args.json, color=color) as kit,
+        assemble(project, prepare, sys.stdout, json=args.json, color=color) as kit,
     ):
-        return send(kit, task.id, errand).exit_code
+        return discover(kit, pipeline, errand).exit_code
 
 
 @contextmanager

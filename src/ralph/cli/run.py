@@ -64,8 +64,10 @@ def run(args: Namespace) -> int:
         return show(project, args)
     from ralph.engine.loop import run as run_loop
     from ralph.wiring.run import assemble
+    from ralph.workflows.minding import mind
 
     with assemble(project, args.target, sys.stdout, json=args.json, color=color) as kit:
+        mind(kit, project.loaded.config.execution.max_retries)
         return run_loop(kit).exit_code
 
 

@@ -46,41 +46,44 @@ def validate_stories(
     project: "Project", pipeline: "Pipeline", args: Namespace, *, events: bool = False
 ) -> int:
     """Run it, and say what was found: in words, as JSON, or by nothing but events."""
-    from ralph.cli.opening import the_store, warn
+    from ralph.cli.opening import warn
     from ralph.cli.pipeline import color_of
     from ralph.core.errors import Missing
+    from ralph.ports.store import Store
     from ralph.wiring.project import open_library
     from ralph.wiring.run import assemble
+    from ralph.workflows.minding import note
     from ralph.workflows.pipeline import require_prd
     from ralph.workflows.stories import Stories
-    from ralph.workflows.validation import new_task, validate
+    from ralph.workflows.validation import STOPPED, root_task, validate
 
+    library = open_library(project)
     retries = project.loaded.config.execution.max_retries
-    require_prd(open_library(project), pipeline)
-    with the_store(project) as store:
-        feature = store.add_feature(pipeline.feature)
+    require_prd(library, pipeline)
+
+    def followed(store: Store) -> Stories:
         stories = Stories(
             store=store,
-            library=open_library(project),
+            library=library,
             path=pipeline.prd,
-            feature=feature,
+            feature=store.add_feature(pipeline.feature),
             max_retries=retries,
         )
         stories.follow()
         if not stories.tasks.done():
             raise Missing(f"no story of {pipeline.prd} is built", hint="ralph build")
-        root = new_task(store, pipeline)
+        return stories
+
+    def prepare(store: Store) -> str:
+        followed(store)
+        return root_task(store, pipeline).id
+
     screen = sys.stderr if args.json and not events else sys.stdout
     color = color_of(project, args)
-    with assemble(project, root.id, screen, json=events, color=color) as kit:
-        stories = Stories(
-            store=kit.store,
-            library=kit.library,
-            path=pipeline.prd,
-            feature=feature,
-            max_retries=retries,
-        )
-        report, ended, told = validate(kit, pipeline, root, stories, retries)
+    with assemble(project, prepare, screen, json=events, color=color) as kit:
+        stories = followed(kit.store)
+        note(kit.store, stories, kit.workspace.path)
+        report, ended, told = validate(kit, pipeline, stories, retries)
     for line in told:
         warn(line)
     if args.json and not events:
@@ -88,7 +91,7 @@ def validate_stories(
 
         show({**_as_values(report), "passed": report.passed})
     elif not events:
-        _tell(report, pipeline)
+        _tell(report, pipeline, is_over=ended.outcome not in STOPPED)
     # Paused or interrupted is another matter than a criterion that does not hold.
     if ended.exit_code not in (0, 5):
         return ended.exit_code
@@ -102,7 +105,7 @@ def _as_values(report: object) -> dict[str, object]:
     return values
 
 
-def _tell(report: object, pipeline: "Pipeline") -> None:
+def _tell(report: object, pipeline: "Pipeline", *, is_over: bool) -> None:
     from ralph.core.safe_text import one_line
     from ralph.documents.validation import Report
 
@@ -113,6 +116,9 @@ def _tell(report: object, pipeline: "Pipeline") -> None:
         for one in story.findings:
             word = "pass" if one.verdict == "pass" else one.verdict.upper()
             print(f"{word:<8} {story.id} {one_line(one.criterion, 80)}")
+    if not is_over:
+        print("next: ralph validate   goes on where it was stopped")
+        return
     print(f"report: {pipeline.report}")
-    if not report.passed:
+    if not all(one.passed for one in report.stories):
         print("next: ralph build")

@@ -117,8 +117,11 @@ class Loop:
         look_around(kit)
         self.guard.begin()
         while True:
-            if end := self._asked_to_stop() or self._nothing_left() or self._spent():
-                return end
+            try:
+                if end := self._asked_to_stop() or self._nothing_left() or self._spent():
+                    return end
+            except Interrupted:
+                continue  # in the middle of what a document had to look at first
             if self.guard.is_open:
                 if reason := self.guard.wait():
                     return Outcome.PAUSED, reason

@@ -1,7 +1,7 @@
 """Everything that a run needs, put together."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TextIO
 
@@ -24,6 +24,7 @@ from ralph.adapters.workspace.throw_away import ThrowAway
 from ralph.documents.project_files import IGNORED
 from ralph.engine.kit import Kit
 from ralph.inside.door import SocketDoor
+from ralph.ports.store import Store
 from ralph.wiring.agents import find_agents, find_verifiers
 from ralph.wiring.callers import a_person, with_news
 from ralph.wiring.programs import search_path
@@ -36,9 +37,14 @@ DOOR_PATIENCE_S = 2.0
 """How long the loop waits, on behalf of a session, for others who write the same file."""
 
 
+Chosen = str | None | Callable[[Store], str]
+"""A target by its name, or whoever makes it: only when no other run is at work here, whose tasks it
+might disturb."""
+
+
 @contextmanager
 def assemble(
-    project: Project, target: str | None, stdout: TextIO, *, json: bool, color: str
+    project: Project, target: Chosen, stdout: TextIO, *, json: bool, color: str
 ) -> Iterator[Kit]:
     """All of it; taken apart again at the end."""
     clock = SystemClock()
@@ -54,8 +60,9 @@ def assemble(
         store = open_store(project)
         stack.callback(store.close)
         run_id = new_run(store, clock)
-        settings = settings_of(project, run_id, find_target(store, target), everyone, absent)
-        stack.enter_context(CheckoutLock(git_dir, settings.run_id))
+        stack.enter_context(CheckoutLock(git_dir, run_id))
+        name = target(store) if callable(target) else target
+        settings = settings_of(project, run_id, find_target(store, name), everyone, absent)
         signals = stack.enter_context(Signals(executor))
         lessons = FileLessons(FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S))
         door = SocketDoor(store, executor, lessons)

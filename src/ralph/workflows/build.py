@@ -13,6 +13,7 @@ from ralph.engine.loop import run
 from ralph.ports.document import Passage
 from ralph.ports.store import Filter, Store
 from ralph.workflows.chronicle import Logs
+from ralph.workflows.minding import Minded, documents, note
 from ralph.workflows.pipeline import Pipeline, require_plan, require_prd
 from ralph.workflows.stories import Stories
 from ralph.workflows.uncommitted import uncommitted_edits
@@ -51,7 +52,9 @@ def build(kit: Kit, pipeline: Pipeline, max_retries: int) -> RunEnded:
         speak=words.speak,
         beside=pipeline.tracked[1:],
     )
-    kit.document, kit.chronicle = stories, logs
+    note(kit.store, stories, kit.workspace.path)
+    others = documents(kit, max_retries, but=pipeline.prd)
+    kit.document, kit.chronicle = Minded((stories, *others)) if others else stories, logs
     kit.settings = replace(
         kit.settings,
         target=OneFeature(feature.id, feature.name),

@@ -1,15 +1,22 @@
 """Discovery: from a request to a PRD with stories."""
 
-from collections.abc import Set
+from collections.abc import Mapping
+
+from msgspec.structs import replace
 
 from ralph.core.errors import Missing
+from ralph.core.events import RunEnded
 from ralph.core.feature_texts import Talk
 from ralph.documents.stories.checking import flaws
 from ralph.documents.stories.marks import all_boxes
+from ralph.documents.stories.prd import Story
 from ralph.documents.stories.reading import read_prd
+from ralph.engine.kit import Kit
 from ralph.ports.library import Library
-from ralph.workflows.errand import Errand
+from ralph.workflows.errand import Errand, send
+from ralph.workflows.one_file import OneFile
 from ralph.workflows.pipeline import Pipeline
+from ralph.workflows.uncommitted import uncommitted_edits
 
 SHOWN = 10
 
@@ -33,7 +40,16 @@ def prd_errand(library: Library, pipeline: Pipeline, request: str) -> Errand:
         title=f"Write {pipeline.prd}",
         description=there + pipeline.prompt(library, "prd", {"REQUEST": _quoted(request)}),
         missing=lambda: wrong_with(library, pipeline, built),
+        command="ralph prd",
     )
+
+
+def discover(kit: Kit, pipeline: Pipeline, errand: Errand) -> RunEnded:
+    """Let a session write the PRD, and nothing beside it."""
+    kit.document = OneFile(kit, pipeline.prd)
+    told = uncommitted_edits(kit, kit.document.paths)
+    kit.settings = replace(kit.settings, warnings=(*kit.settings.warnings, *told))
+    return send(kit, errand)
 
 
 def prd_talk(library: Library, pipeline: Pipeline, request: str, context: str) -> Talk:
@@ -63,15 +79,26 @@ def prd_talk(library: Library, pipeline: Pipeline, request: str, context: str) -
     )
 
 
-def ticked(library: Library, pipeline: Pipeline) -> frozenset[str]:
-    """The stories that are ticked, if only in part."""
+def ticked(library: Library, pipeline: Pipeline) -> dict[str, bool]:
+    """The stories that are ticked, if only in part; and whether they are ticked as done."""
     stories = read_prd(library.read(pipeline.prd).text or "").stories
-    return frozenset(one.id for one in stories if any(box.ticked for box in all_boxes(one)))
+    return {one.id: _is_done(one) for one in stories if any(b.ticked for b in all_boxes(one))}
 
 
-def wrong_with(library: Library, pipeline: Pipeline, built: Set[str] = frozenset()) -> str:
+def _is_done(story: Story) -> bool:
+    return story.is_ticked or story.has_all_criteria
+
+
+def _is_built(story: Story, before: Mapping[str, bool]) -> bool:
+    """May its boxes stand as they do? Whoever words a story does not say that it is done."""
+    if not any(box.ticked for box in all_boxes(story)):
+        return True
+    return story.id in before and (before[story.id] or not _is_done(story))
+
+
+def wrong_with(library: Library, pipeline: Pipeline, before: Mapping[str, bool]) -> str:
     """What keeps the PRD from being built, for whoever writes it; empty where nothing does. Only
-    stories that were `built` before may have ticks."""
+    stories that were ticked `before` may be."""
     page = library.read(pipeline.prd)
     if page.trouble:
         return page.trouble
@@ -87,7 +114,7 @@ def wrong_with(library: Library, pipeline: Pipeline, built: Set[str] = frozenset
     lines += [
         f"line {story.line}: {story.id} is not built yet: clear all its boxes"
         for story in prd.stories
-        if story.id not in built and any(box.ticked for box in all_boxes(story))
+        if not _is_built(story, before)
     ]
     if not lines:
         return ""

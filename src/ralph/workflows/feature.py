@@ -139,6 +139,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
             title=f"Write the spec of {feature.name}",
             description=texts.write_spec(subject),
             missing=lambda: self._lacks(subject.spec),
+            command=f"ralph feature spec {_word(feature.name)}",
         )
 
     def plan_errand(self, feature: Feature, request: str) -> Errand:
@@ -150,6 +151,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
             title=f"Write the plan of {feature.name}",
             description=texts.write_plan(subject),
             missing=lambda: self._lacks(subject.plan),
+            command=f"ralph feature plan {_word(feature.name)}",
         )
 
     def build_errand(self, feature: Feature) -> Errand:
@@ -161,6 +163,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
             title=f"Break {feature.name} down into tasks",
             description=texts.break_down(self.subject(feature), root.id),
             missing=lambda: "" if self._parts(feature, root.id) else f"no task is below {root.id}",
+            command=f"ralph feature build {_word(feature.name)}",
         )
 
     def _lacks(self, path: str) -> str:

@@ -63,6 +63,7 @@ class Stories:
         max_retries: int,
         speak: Callable[[Task, str], Passage] | None = None,
         beside: tuple[str, ...] = (),
+        is_needed: bool = True,
     ) -> None:
         self.store = store
         self.library = library
@@ -71,7 +72,8 @@ class Stories:
         self.speak = speak
         """Puts a story, as it stands there, into words for a session."""
         self.paths = (path, *beside)
-        self._is_first = True
+        self._may_go_without = not is_needed
+        """Nothing begins with a document that cannot be used, if that is what the run is about."""
         self._written: Read | None = None
         """The document as we wrote it last."""
         self._told: tuple[str, ...] = ()
@@ -92,11 +94,11 @@ class Stories:
         try:
             now = self._usable()
         except RalphError as error:
-            if self._is_first:
+            if not self._may_go_without:
                 raise
             # A person at work on it: their text stays, and the stories are those we know.
             return (f"{error}; going on with the stories as they were",)
-        self._is_first = False
+        self._may_go_without = True
         last = self._read(paper.content).prd if paper is not None else None
         changes = compare(now.prd, last, self.tasks.known())
         told = self.tasks.apply(changes)
@@ -125,15 +127,13 @@ class Stories:
     def passage(self, task: Task) -> Passage | None:
         """The story as it stands there now."""
         now = self._now()
-        story = now.prd.story(task.alias) if now and task.alias else None
+        story = now.prd.story(self._mine(task)) if now else None
         if now is None or story is None or self.speak is None:
             return None
         return self.speak(task, now.prd.block(story))
 
     def begin(self, task: Task) -> None:
-        """From now on it may be the session that ticks."""
-        if task.alias is None:
-            return
+        """From now on it may be the session that ticks, whatever it works on."""
         try:
             content = self._usable().content
         except RalphError:
@@ -148,14 +148,17 @@ class Stories:
     def look(self, task: Task) -> Left:
         """What the session says in the document; a broken one is put back."""
         paper = self.store.paper(self.path)
-        if paper is None or paper.held_for != task.id or task.alias is None:
+        if paper is None or paper.held_for != task.id:
             return Left()
-        broken, said = self._put_right(paper, task.alias)
+        mine = self._mine(task)
+        broken, said = self._put_right(paper, mine, task.name)
         now = self._now()
+        if (broken or now is None) and not mine:
+            return Left(warnings=said)  # what it works on stands elsewhere
         if broken or now is None:
             why = broken or f"{self.path} is gone"
             return Left(broken=f"{why}: only tick boxes in it", warnings=said)
-        found = ticks(self._read(paper.content).prd, now.prd, task.alias)
+        found = ticks(self._read(paper.content).prd, now.prd, mine)
         names = ", ".join(found.foreign[:5])
         warning = (
             f"the boxes of {names} in {self.path} were moved while {task.name} was worked on: they"
@@ -163,11 +166,16 @@ class Stories:
         )
         return Left(claims=found.claimed, warnings=(*said, warning) if names else said)
 
-    def _put_right(self, paper: Paper, current: str) -> tuple[str, tuple[str, ...]]:
+    def _mine(self, task: Task) -> str:
+        """The story of a task, if it is one of this document: others may have the same ids."""
+        is_here = task.feature_id == self.tasks.feature.id
+        return task.alias if is_here and task.alias is not None else ""
+
+    def _put_right(self, paper: Paper, current: str, name: str) -> tuple[str, tuple[str, ...]]:
         """Bring back what a session may not change; what it broke, and what is worth a word."""
         before, now = self._read(paper.content), self._now()
         if wrong := damage(before.prd, now.prd if now else None, current):
-            kept = self._keep(now, current)
+            kept = self._keep(now, name)
             self.library.put(self.path, paper.content)
             broken = f"{self.path} {wrong}; it is as it was before the session"
             return broken, (broken + kept,)
@@ -175,24 +183,24 @@ class Stories:
         missing = taken_out(before.prd, now.prd)
         if not missing:
             return "", ()
-        kept = self._keep(now, current)
+        kept = self._keep(now, name)
         text = with_ticks_of(before.prd, now.prd, current)
         self.library.put(self.path, before.encoded.bytes_of(text))
         names = ", ".join(missing[:5]) + (" and more" if len(missing) > 5 else "")
         said = (
-            f"{self.path} asks for less of {names} since the session on {current} began, so it is"
+            f"{self.path} asks for less of {names} since the session on {name} began, so it is"
             f" put back{kept}; edit it while no session is at work, such as after `ralph pause`"
         )
         return "", (said,)
 
-    def _keep(self, now: Read | None, current: str) -> str:
+    def _keep(self, now: Read | None, name: str) -> str:
         """It may be a person who has changed it: nothing of theirs is lost."""
         if now is None or not now.content.strip():
             return ""
         digest = sha256(now.content).hexdigest()[:8]
         stem, suffix = splitext(basename(self.path))
         # Named after what is in it: done twice, it is there once.
-        path = f"{KEPT}/{stem}-{current}-{digest}{suffix}"
+        path = f"{KEPT}/{stem}-{name}-{digest}{suffix}"
         self.library.put(path, now.content)
         return f"; what it was changed to is in {path}"
 
@@ -217,8 +225,7 @@ class Stories:
         """The session is over: its ticks are made good or taken back."""
         alias = self.tasks.alias(task)
         before = self._read(paper.content).prd
-        if alias is not None:
-            self._told += self._put_right(paper, alias)[1]
+        self._told += self._put_right(paper, alias or "", alias or task)[1]
         finished = self.tasks.done() | ({alias} if done and alias is not None else set())
         content = paper.content
         for _ in range(ROUNDS):

@@ -1,6 +1,7 @@
 """Validation: is everything that the PRD asks for there? Seen from the newest commit alone."""
 
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from time import localtime, strftime
 
 from msgspec.structs import replace
@@ -9,9 +10,10 @@ from ralph.core.errors import NoSuchTask
 from ralph.core.events import RunEnded
 from ralph.core.gates import Gate
 from ralph.core.ids import TaskId
+from ralph.core.outcome import Outcome
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Subtree
-from ralph.core.task import Draft, Task
+from ralph.core.task import Draft, Status, Task
 from ralph.documents.stories.prd import Prd, Story
 from ralph.documents.stories.reading import read_prd
 from ralph.documents.validation import (
@@ -29,27 +31,36 @@ from ralph.engine.loop import run
 from ralph.engine.work import not_committed
 from ralph.ports.agent import Role
 from ralph.ports.document import Left, Passage
-from ralph.ports.store import Store
+from ralph.ports.papers import Paper
+from ralph.ports.store import Filter, Store
+from ralph.workflows.errand import note
 from ralph.workflows.pipeline import Pipeline
 from ralph.workflows.stories import Stories
 from ralph.workflows.uncommitted import uncommitted_edits
 
 NO_CRITERIA = "it does what it says"
+STOPPED = frozenset({Outcome.PAUSED, Outcome.INTERRUPTED, Outcome.LIMIT_REACHED})
+"""It is not over, and can be gone on with."""
 
 
-def new_task(store: Store, pipeline: Pipeline) -> Task:
-    """The task that all of a validation is below; the last one's is over."""
+def root_task(store: Store, pipeline: Pipeline) -> Task:
+    """The task that all of a validation is below."""
     alias = f"{pipeline.feature}-validate"
-    with suppress(NoSuchTask):
-        store.delete_task(store.find(alias).id)
-    return store.add_task(Draft(title=f"Validate {pipeline.prd}", alias=alias, needs_change=False))
+    try:
+        return store.find(alias)
+    except NoSuchTask:
+        draft = Draft(title=f"Validate {pipeline.prd}", alias=alias, needs_change=False)
+        root = store.add_task(draft)
+        note(store, root.id, "ralph validate")
+        return root
 
 
 def validate(
-    kit: Kit, pipeline: Pipeline, root: Task, stories: Stories, max_retries: int
+    kit: Kit, pipeline: Pipeline, stories: Stories, max_retries: int
 ) -> tuple[Report, RunEnded, tuple[str, ...]]:
     """Look at everything, write the report, and open what does not hold. What is worth a word when
     the run is over comes last."""
+    root = root_task(kit.store, pipeline)
     validation = Validation(kit, pipeline, kit.settings.gates, max_retries)
     validation.prepare(root, stories.tasks.done())
     told = uncommitted_edits(kit, (pipeline.prd, pipeline.report))
@@ -66,6 +77,9 @@ def validate(
         kit.agents, kit.agent = tuple(kit.verifiers), kit.verifiers[0]
     ended = run(kit)
     report = validation.report()
+    if ended.outcome in STOPPED:
+        # What was found so far counts when it goes on, on the same commit.
+        return report, ended, ()
     kit.library.put(pipeline.report, render(report).encode())
     stories.reopen(
         {
@@ -74,6 +88,7 @@ def validate(
             if any(finding.verdict == "fail" for finding in one.findings)
         }
     )
+    validation.end()
     return report, ended, _commit(kit, pipeline)
 
 
@@ -113,27 +128,70 @@ class Validation:
         self.head = kit.take_snapshot().head
         self.prd = Prd(text="")
         self.built: dict[TaskId, Story] = {}
-        self.findings: dict[str, tuple[Finding, ...]] = {}
         self.passed_gates: tuple[GateReport, ...] | None = None
         self._checkout = ExitStack()
 
     def prepare(self, root: Task, done: set[str]) -> None:
-        """One task for each story that is done."""
+        """One task for each story that is done. Those of a validation that was stopped are gone on
+        with, if they are about the same."""
         self.prd = read_prd(self.kit.library.read(self.pipeline.prd).text or "")
+        store = self.kit.store
+        drafts = [draft for draft in self._drafts(root) if draft[0].id in done]
+        kept = self._kept(root, [draft for _, draft in drafts])
+        if not kept and store.find(root.id).status is not Status.PENDING:
+            store.reset(root.id)
+        self._place(self.head)
+        for story, draft in drafts:
+            task = kept.get(draft.alias or "") or store.add_task(draft)
+            self.built[task.id] = story
+            if task.status in (Status.FAILED, Status.BLOCKED):
+                store.reset(task.id)
+
+    def _drafts(self, root: Task) -> Iterator[tuple[Story, Draft]]:
         for place, story in enumerate(self.prd.stories, 1):
-            if story.id not in done:
-                continue
             block = self.prd.block(story)
-            draft = Draft(
-                title=f"Validate {story.id}: {story.title}",
-                description=validate_story(self.pipeline.prd, block, _criteria(story)),
-                alias=f"{root.alias}-{story.id}",
-                parent_id=root.id,
-                priority=place,
-                max_retries=self.max_retries,
-                needs_change=False,
+            yield (
+                story,
+                Draft(
+                    title=f"Validate {story.id}: {story.title}",
+                    description=validate_story(self.pipeline.prd, block, _criteria(story)),
+                    alias=f"{root.alias}-{story.id}",
+                    parent_id=root.id,
+                    priority=place,
+                    max_retries=self.max_retries,
+                    needs_change=False,
+                ),
             )
-            self.built[self.kit.store.add_task(draft).id] = story
+
+    def _kept(self, root: Task, wanted: Sequence[Draft]) -> dict[str, Task]:
+        """Tasks of the last validation that are worth something to this one; the others go."""
+        store, place = self.kit.store, self.kit.store.paper(self._key)
+        is_same = bool(self.head) and place is not None and place.content == self.head.encode()
+        texts = {draft.alias: draft.description for draft in wanted}
+        kept = {}
+        for task in store.tasks(Filter(parent=root.id)):
+            if is_same and task.alias and texts.get(task.alias) == task.description:
+                kept[task.alias] = task
+            else:
+                store.delete_task(task.id)
+        return kept
+
+    @property
+    def _key(self) -> str:
+        return f"validation:{self.pipeline.feature}"
+
+    def _place(self, head: str) -> None:
+        self.kit.store.keep_paper(Paper(path=self._key, content=head.encode()))
+
+    def end(self) -> None:
+        """The next one begins anew."""
+        self._place("")
+
+    def _heard(self, task: TaskId, story: Story) -> tuple[tuple[Finding, ...], str]:
+        """What its last session said, and what that lacks."""
+        sessions = self.kit.store.sessions(task=task, limit=1)
+        ending = sessions[-1].ending if sessions else None
+        return read_findings(ending.message if ending else "", _criteria(story))
 
     def follow(self) -> tuple[str, ...]:
         """The gates come first."""
@@ -177,13 +235,11 @@ class Validation:
     def look(self, task: Task) -> Left:
         """What it says about each criterion; where one is missing, it is asked again."""
         story = self.built.get(task.id)
-        sessions = self.kit.store.sessions(task=task.id, limit=1)
-        if story is None or not sessions or sessions[-1].ending is None:
+        if story is None:
             return Left()
-        found, lacks = read_findings(sessions[-1].ending.message, _criteria(story))
+        _, lacks = self._heard(task.id, story)
         if lacks:
             return Left(broken=f"{lacks}: end with a line for each, as you were told")
-        self.findings[story.id] = found
         return Left(claims=True)
 
     def conclude(self, task: Task, *, done: bool) -> None:
@@ -203,12 +259,14 @@ class Validation:
         )
 
     def _about(self, story: Story) -> StoryReport:
-        built = any(one.id == story.id for one in self.built.values())
-        otherwise = "unknown" if built else "open"
-        found = self.findings.get(story.id) or tuple(
-            Finding(criterion=text, verdict=otherwise) for text in _criteria(story)
-        )
-        return StoryReport(id=story.id, title=story.title, findings=found)
+        task = next((task for task, one in self.built.items() if one.id == story.id), None)
+        found: tuple[Finding, ...] = ()
+        if task is not None and self.kit.store.find(task).status is Status.DONE:
+            # From the session itself: it may have been accepted before Ralph was stopped.
+            found = self._heard(task, story)[0]
+        otherwise = "unknown" if task is not None else "open"
+        nothing = (Finding(criterion=text, verdict=otherwise) for text in _criteria(story))
+        return StoryReport(id=story.id, title=story.title, findings=found or tuple(nothing))
 
 
 def _criteria(story: Story) -> tuple[str, ...]:

@@ -12,11 +12,13 @@ from ralph.core.errors import RalphError
 from ralph.core.feature_texts import Subject, Talk, talk_about_plan, talk_about_spec
 from ralph.core.safe_text import one_line
 from ralph.core.task import Feature, FeatureStatus
+from ralph.ports.store import Store
 from ralph.wiring.project import Project, open_library
 from ralph.wiring.run import assemble
 from ralph.workflows.context import context_of
 from ralph.workflows.errand import Errand, as_task, send
 from ralph.workflows.feature import Desk
+from ralph.workflows.minding import mind
 
 MakeErrand = Callable[[Desk, Feature], Errand]
 MakeTalk = Callable[[Subject, str], Talk]
@@ -91,16 +93,21 @@ def next_step(feature: Feature) -> str:
 
 
 def _send(project: Project, args: Namespace, make: MakeErrand) -> int:
-    """Let a session do it alone. The store is opened first, so that the run has a target."""
+    """Let a session do it alone."""
     retries = project.loaded.config.execution.max_retries
     with the_store(project) as store:
         desk = Desk(store=store, root=project.root)
         with desk.opened(args.name) as feature:
-            task = as_task(store, make(desk, feature), retries)
+            errand = make(desk, feature)
+
+    def prepare(store: Store) -> str:
+        return as_task(store, errand, retries).id
+
     color = args.color or project.loaded.config.ui.color
-    with assemble(project, task.id, sys.stdout, json=False, color=color) as kit:
+    with assemble(project, prepare, sys.stdout, json=False, color=color) as kit:
         desk = Desk(store=kit.store, root=project.root)
-        ended = send(kit, task.id, make(desk, desk.open(args.name)))
+        mind(kit, retries)
+        ended = send(kit, make(desk, desk.open(args.name)))
         desk.open(args.name)
     return ended.exit_code
 

@@ -1,0 +1,77 @@
+"""The one file that a session is sent for. Whatever else it changes is put back."""
+
+from ralph.core.errors import RalphError
+from ralph.core.safe_text import one_line
+from ralph.core.snapshot import Snapshot
+from ralph.core.task import Task
+from ralph.engine.kit import Kit
+from ralph.ports.document import Left, Passage
+
+SHOWN = 5
+
+
+class OneFile:
+    """`Document` on a file that is written, not built: there are no boxes of Ralph's in it."""
+
+    def __init__(self, kit: Kit, path: str, beside: tuple[str, ...] = ()) -> None:
+        self.kit = kit
+        self.path = path
+        self.paths = (path, *beside)
+        self.before: Snapshot | None = None
+
+    def follow(self) -> tuple[str, ...]:
+        return ()
+
+    def passage(self, task: Task) -> Passage | None:
+        """Nothing beyond what the task says."""
+        del task
+        return None
+
+    def begin(self, task: Task) -> None:
+        """Remember everything, to bring it back."""
+        kit = self.kit
+        self.before = kit.take_snapshot()
+        # Of a session that was killed, or of a person since: either way not for this commit.
+        left = frozenset(self.before.dirty) - kit.own - kit.kept
+        if left:
+            kit.kept |= left
+            kit.warn(f"left as it is, and not committed: {_named(sorted(left))}", task.id)
+
+    def leave(self, task: Task) -> tuple[str, ...]:
+        """Put back what it changed beside the file; what that was is kept under a ref."""
+        kit, before = self.kit, self.before
+        if before is None:
+            return ()
+        kit.snapshot = None
+        changes = kit.workspace.changes(before, kit.take_snapshot())
+        others = [path for path in changes.files if path not in kit.own]
+        if not others and not changes.commits:
+            return ()
+        kept = {path: kit.library.content(path) for path in self.paths}
+        ref = f"refs/ralph/{task.id}/{task.attempt}"
+        try:
+            kit.workspace.save(ref, f"Changed beside {self.path}\n")
+            kit.workspace.restore(before)
+        except RalphError as error:
+            return (f"what the session changed could not be put back: {error}",)
+        kit.snapshot = None
+        for path, content in kept.items():
+            if content is not None:
+                kit.library.put(path, content)
+        what = _named(others) if others else f"{len(changes.commits)} commits"
+        return (f"only {self.path} was to be changed: {what} put back, kept as {ref}",)
+
+    def look(self, task: Task) -> Left:
+        del task
+        return Left()
+
+    def conclude(self, task: Task, *, done: bool) -> None:
+        """What it says is nobody's status."""
+
+    def release(self, task: Task) -> None:
+        """Nothing is held."""
+
+
+def _named(paths: list[str]) -> str:
+    names = ", ".join(one_line(path, 60) for path in paths[:SHOWN])
+    return f"{names} and {len(paths) - SHOWN} more" if len(paths) > SHOWN else names

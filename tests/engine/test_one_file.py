@@ -1,0 +1,96 @@
+"""Sessions that are sent for one file: the PRD, the plan. Nothing else of theirs is committed."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.core.ending import Exit
+from ralph.core.events import RunEnded, Warned
+from ralph.core.outcome import Outcome
+from ralph.ports.executor import Command, Listener
+from ralph.testing.doubles import says
+from ralph.workflows.discovery import discover, prd_errand
+from ralph.workflows.errand import as_task
+from ralph.workflows.pipeline import PLAN, PRD, Pipeline
+from ralph.workflows.planning import plan, plan_errand
+from tests.engine.shelf import Papered
+from tests.engine.world import Died, Fate
+
+PIPELINE = Pipeline(root="/project")
+STORIES = "### [ ] US-001: One\n- [ ] a\n- [ ] b\n"
+
+
+class Scribe(Papered):
+    """Somebody who writes more than was asked for."""
+
+    def __init__(self, folder: Path, prd: str = STORIES) -> None:
+        super().__init__(folder, {"code.txt": "code\n", PRD: prd})
+        self.writes = {PLAN: "plan\n", "code.txt": "spoiled\n", "new.txt": "new\n"}
+        self.executor.otherwise = self.session
+        self.sessions = 0
+
+    def session(self, command: Command, listener: Listener) -> Exit:
+        self.sessions += 1
+
+        def work() -> None:
+            for path, text in self.writes.items():
+                self.workspace.edit(path, text)
+
+        return says("<task-done>TASK</task-done>", does=work)(command, listener)
+
+    def plan(self, fate: Fate | None = None) -> RunEnded:
+        kit = self.kit(fate)
+        as_task(kit.store, plan_errand(kit.library, PIPELINE), 1)
+        return plan(kit, PIPELINE, 1)
+
+    def discover(self, fate: Fate | None = None) -> RunEnded:
+        kit = self.kit(fate)
+        errand = prd_errand(kit.library, PIPELINE, "a shop")
+        as_task(kit.store, errand, 1)
+        return discover(kit, PIPELINE, errand)
+
+    def warnings(self) -> str:
+        return "\n".join(one.message for one in self.told(Warned) if isinstance(one, Warned))
+
+
+def test_a_session_that_writes_the_prd_writes_nothing_else(tmp_path: Path) -> None:
+    scribe = Scribe(tmp_path, "")
+    scribe.writes = {PRD: STORIES, "code.txt": "spoiled\n", "new.txt": "new\n"}
+    assert scribe.discover().outcome is Outcome.COMPLETE
+    assert scribe.workspace.head == {PRD: STORIES, "code.txt": "code\n"}
+    assert scribe.workspace.files == scribe.workspace.head
+    assert f"only {PRD} was to be changed: code.txt, new.txt put back" in scribe.warnings()
+    (kept,) = scribe.workspace.saved.values()
+    assert kept["code.txt"] == "spoiled\n"
+
+
+def test_who_words_a_story_does_not_say_that_it_is_done(tmp_path: Path) -> None:
+    before = STORIES.replace("[ ] a", "[x] a")
+    scribe = Scribe(tmp_path, before)
+    for text in (before.replace("[ ] b", "[x] b"), before.replace("[ ] US", "[x] US")):
+        scribe.writes = {PRD: text}
+        assert scribe.discover().outcome is Outcome.COMPLETE_WITH_FAILURES
+        assert "is not built yet" in (scribe.store.find("prd-prd").reason or "")
+        scribe.workspace.edit(PRD, before)
+    scribe.writes = {PRD: before.replace("One", "The first")}
+    assert scribe.discover().outcome is Outcome.COMPLETE
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+def test_killed_anywhere_no_plan_takes_code_along(tmp_path: Path, late: bool) -> None:  # noqa: FBT001
+    for calls in range(2000):
+        folder = tmp_path / str(calls)
+        folder.mkdir()
+        scribe = Scribe(folder)
+        try:
+            scribe.plan(Fate(calls, late=late))
+        except Died:
+            pass
+        else:
+            break
+        assert scribe.plan().outcome is Outcome.COMPLETE, calls
+        head = {path: scribe.workspace.head.get(path) for path in (PLAN, "code.txt", "new.txt")}
+        assert head == {PLAN: "plan\n", "code.txt": "code\n", "new.txt": None}, calls
+    else:
+        raise AssertionError("it never came to its end")
+    assert calls > 20
