@@ -3,13 +3,16 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from ralph.core.ids import RunId, WorkerId
+from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
-from ralph.core.target import OneFeature, Subtree
+from ralph.core.target import Everything, OneFeature, Subtree
 from ralph.core.task import Status
-from ralph.core.transitions import Blocked
+from ralph.core.transitions import Accepted, Blocked
 from ralph.testing.doubles import says
-from tests.engine.world import World
+from tests.engine.world import ME, World
 
 
 @pytest.fixture
@@ -92,3 +95,24 @@ def test_everything_is_asked_for_without_a_target(world: World) -> None:
     world.add("mine", feature_id=feature.id)
     world.add("other")
     assert world.run(world.works(text="1"), world.works(text="2")).done == 2
+
+
+def test_a_task_whose_file_somebody_else_works_on_is_waited_for(
+    world: World, login: OneFeature
+) -> None:
+    world.add("theirs", files=("src/app.py",))
+    mine = world.add("mine", files=("src/app.py",), feature_id=login.feature)
+    them = WorkerId("agent-them")
+    alive = replace(ME, pid=world.number + 1)
+    world.store.join(them, RunId("theirs"), alive, 60.0)
+    taken = world.store.claim(them, None, Everything(), Schedule.PRIORITY)
+    assert taken is not None
+
+    def they_finish() -> None:
+        assert world.task(mine).attempt == 0
+        if world.store.holds(taken):
+            world.store.settle(taken, Accepted(), message="done", fail_fast=False)
+
+    world.executor.meanwhile = they_finish
+    assert world.run(world.works()).outcome is Outcome.COMPLETE
+    assert world.task(mine).status is Status.DONE

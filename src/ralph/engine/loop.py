@@ -172,8 +172,7 @@ class Loop:
     def _is_wanted(self) -> bool:
         """Is there anything that an agent could do? A person may skip or settle all that is left,
         and nobody waits for hours to hear of that."""
-        s = self.kit.settings
-        return self.kit.store.next_ready(s.target, s.schedule) is not None
+        return self.kit.store.has_ready(self.kit.settings.target)
 
     def _claim(self) -> Claim | None:
         if self.kit.settings.schedule is Schedule.CRITICAL_PATH:
@@ -237,8 +236,8 @@ class Loop:
         busy = store.in_progress(target)
         if store.next_ready(target, kit.settings.schedule) is not None:
             return None
-        if busy or store.in_progress(target):
-            # Another run holds what is left: its end may make something ready.
+        if busy or store.in_progress(target) or store.has_ready(target):
+            # Another run holds what is left, or files of it: its end may make something ready.
             wait(kit, 1.0)
             return None
         open_ = store.counts(target).open

@@ -7,7 +7,7 @@ from ralph.core.named_files import MOST
 from ralph.core.order import Schedule
 from ralph.core.target import Everything, OneFeature, Subtree
 from ralph.core.task import Draft, Edit
-from ralph.core.transitions import Rejected
+from ralph.core.transitions import Blocked, Rejected
 from ralph.ports.store import Filter, Store
 from ralph.testing.store_words import (
     OTHER,
@@ -89,6 +89,40 @@ class FilesContract(Contract):
             task = store.next_ready(target, schedule)
             assert task is not None
             assert task.id == c
+
+    def test_what_waits_for_its_files_is_told_from_what_cannot_run(self, store: Store) -> None:
+        feature = store.add_feature("search")
+        mine = OneFeature(feature.id, "search")
+        add(store, "a", files=("x",), priority=-1)
+        b = add(store, "b", files=("x",), feature_id=feature.id)
+        claim(store)
+        assert store.next_ready(mine, Schedule.PRIORITY) is None
+        assert (store.in_progress(mine), store.has_ready(mine)) == (0, True)
+        assert store.has_ready(Everything())
+        assert store.has_ready(Subtree(b))
+        store.apply(b, [Blocked("not now")])
+        assert not store.has_ready(mine)
+        assert not store.has_ready(Subtree(b))
+
+    def test_work_that_is_begun_goes_on_whoever_uses_its_files(self, store: Store) -> None:
+        a, b = add(store, "a", files=("x",)), add(store, "b", files=("x",))
+        claim(store)
+        again = store.claim_again(OTHER, None, b)
+        assert again is not None
+        assert (again.task.id, again.worker, again.attempt) == (b, OTHER, 1)
+        assert store.holds(again)
+        assert store.claim_again(OTHER, None, a) is None
+        assert store.claim_again(OTHER, None, b) is None
+        store.delete_task(b)
+        assert store.claim_again(OTHER, None, b) is None
+
+    def test_what_waits_is_not_claimed_again(self, store: Store) -> None:
+        a = add(store, "a")
+        b = add(store, "b", after=[a])
+        top = add(store, "top")
+        add(store, "part", under=top)
+        assert store.claim_again(OTHER, None, b) is None
+        assert store.claim_again(OTHER, None, top) is None
 
     def test_others_see_the_files_of_a_claim(self, store: Store) -> None:
         join(store)

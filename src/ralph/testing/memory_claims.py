@@ -53,6 +53,14 @@ class MemoryClaims:
             state.move(task.id, Claimed(worker), run=run)
             return self._hand_over(task.id, worker)
 
+    def claim_again(self, worker: WorkerId, run: RunId | None, task: TaskId) -> Claim | None:
+        state = self._state
+        with state.transaction():
+            if task not in state.tasks or not state.is_ready(state.tasks[task]):
+                return None
+            state.move(task, Claimed(worker), run=run)
+            return self._hand_over(task, worker)
+
     def _hand_over(self, task: TaskId, worker: WorkerId) -> Claim:
         state = self._state
         if worker in state.workers:
@@ -158,6 +166,9 @@ class MemoryClaims:
 
     def has_open(self, target: Target) -> bool:
         return any(task.status in OPEN for task in self._state.within(target))
+
+    def has_ready(self, target: Target) -> bool:
+        return any(self._state.is_ready(task) for task in self._state.within(target))
 
     def in_progress(self, target: Target) -> int:
         return self.counts(target).in_progress

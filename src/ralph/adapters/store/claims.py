@@ -47,6 +47,12 @@ class ClaimsPart(CrewPart):
         return None if row is None else self._handed(task_of(row), worker, run)
 
     @whole
+    def claim_again(self, worker: WorkerId, run: RunId | None, task: TaskId) -> Claim | None:
+        """Hand out this very task if it is ready, whoever uses its files."""
+        row = self.db.row(SQL.claim % SQL.this_one, (worker, self.now(), task))
+        return None if row is None else self._handed(task_of(row), worker, run)
+
+    @whole
     def take_over(self, task: TaskId, attempt: int, worker: WorkerId) -> Claim:
         """Continue a dead worker's attempt under the same number. ClaimLost if it moved on."""
         values = {"id": task, "attempt": attempt, "worker": worker, "now": self.now()}
@@ -175,6 +181,11 @@ class ClaimsPart(CrewPart):
     def has_open(self, target: Target) -> bool:
         """Is anything not settled?"""
         return bool(self.db.value(SQL.has_open % _scope(target), _about(target)))
+
+    @reading
+    def has_ready(self, target: Target) -> bool:
+        """Is anything ready, also what waits for its files?"""
+        return bool(self.db.value(SQL.has_ready % _scope(target), _about(target)))
 
     @reading
     def in_progress(self, target: Target) -> int:

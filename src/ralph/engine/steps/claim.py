@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from ralph.core.errors import NoSuchTask
 from ralph.core.ids import TaskId
 from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Edit, Task
@@ -31,19 +32,20 @@ def _again(kit: Kit) -> Claim | None:
     left, kit.unfinished = kit.unfinished, None
     if left is None:
         return None
-    taken = _from(kit, Subtree(left.task)) if _may_go_on(kit, left.task) else None
+    s, is_asked_for = kit.settings, _is_asked_for(kit, left.task)
+    taken = kit.store.claim_again(s.worker, s.run_id, left.task) if is_asked_for else None
     if taken is None:
         # Blocked, deleted, split up or not asked for: the next task needs a clean tree.
         set_aside(kit, left.task, left.attempt, left.base)
     return taken
 
 
-def _may_go_on(kit: Kit, task: TaskId) -> bool:
-    """Is it ready, and asked for by this run? A session that was paid for is judged anyway."""
-    ready = kit.store.next_ready(Subtree(task), kit.settings.schedule)
-    if ready is None or ready.id != task:
+def _is_asked_for(kit: Kit, task: TaskId) -> bool:
+    """By this run? A session that was paid for is judged anyway."""
+    try:
+        return _is_within(kit, kit.store.find(task)) or unjudged(kit, task) is not None
+    except NoSuchTask:
         return False
-    return _is_within(kit, ready) or unjudged(kit, task) is not None
 
 
 def _is_within(kit: Kit, task: Task) -> bool:

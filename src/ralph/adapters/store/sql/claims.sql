@@ -31,6 +31,10 @@ SELECT id FROM {below_task} AND {ready} AND {free} ORDER BY {by_priority} LIMIT 
 -- The ready task of a subtree on which most depends.
 SELECT id FROM {below_task} AND {ready} AND {free} ORDER BY {by_chain} LIMIT 1
 
+-- name: this_one
+-- One task, if it is ready.
+SELECT id FROM tasks WHERE id = ? AND {ready}
+
 -- name: peek
 -- Look at it without taking it.
 SELECT {task} FROM tasks WHERE id = (%s)
@@ -110,6 +114,10 @@ SELECT EXISTS (SELECT 1 FROM %s)
 -- name: has_open
 -- Is anything not settled?
 SELECT EXISTS (SELECT 1 FROM %s AND status IN ('pending', 'in_progress', 'blocked'))
+
+-- name: has_ready
+-- Could anything run, if its files were free?
+SELECT EXISTS (SELECT 1 FROM %s AND {ready})
 
 -- name: in_progress
 -- How many are in somebody's hands?
