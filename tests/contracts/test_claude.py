@@ -1,5 +1,6 @@
 """Claude Code: how it is started, and who pays."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from msgspec.structs import replace
 
 from ralph.adapters.agents.claude.account import account
 from ralph.adapters.agents.claude.agent import Claude
+from ralph.core.policy.decision import Phase
 from ralph.ports.agent import Agent, Brief, Setup, Terms
 from ralph.testing.agent_contract import AgentContract, a_brief
 
@@ -87,6 +89,24 @@ def test_it_phones_nobody_and_does_not_retry_for_minutes() -> None:
     env = CLAUDE.command(brief()).env
     assert env["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] == "1"
     assert int(env["CLAUDE_CODE_MAX_RETRIES"]) < 10
+
+
+@pytest.mark.parametrize(
+    ("phase", "tools"),
+    [
+        ("discovery", "AskUserQuestion,Bash,Glob,Grep,Read,Task,WebFetch,WebSearch,Write"),
+        ("planning", "Bash,ExitPlanMode,Glob,Grep,Read,Task,WebFetch,WebSearch,Write"),
+        ("validation", "Bash,Glob,Grep,Read,Task,WebFetch"),
+    ],
+)
+def test_a_phase_has_its_own_tools_and_hooks_that_mind_them(phase: str, tools: str) -> None:
+    terms = {"phase": Phase(phase), "hooks": ("ralph", "hook")}
+    for launch in (CLAUDE.command(brief(**terms)), CLAUDE.converse(brief(**terms))):
+        assert launch.argv[launch.argv.index("--tools") + 1] == tools
+        settings = json.loads(launch.argv[launch.argv.index("--settings") + 1])
+        (asked,) = settings["hooks"]["PreToolUse"]
+        assert asked["hooks"] == [{"type": "command", "command": "ralph hook pre-tool-use"}]
+    assert "--tools" not in CLAUDE.command(brief(hooks=("ralph", "hook"))).argv
 
 
 def test_with_a_person_the_prompt_is_the_first_message_and_permission_is_asked_for() -> None:

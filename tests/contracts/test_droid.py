@@ -79,6 +79,14 @@ def test_ralphs_own_tools_are_served_from_a_folder_of_the_sessions_own() -> None
     assert config == {"mcp.json": {"mcpServers": {"ralph": server}}}
 
 
+def test_with_a_person_its_tools_are_minded_by_settings_of_their_own() -> None:
+    brief = replace(a_brief("do it"), path="/runs/talk.prompt.md", terms=Terms(hooks=("ralph",)))
+    launch = droid().converse(brief)
+    assert following("--settings", launch.argv) == "/runs/talk.settings.json"
+    assert list(launch.config) == ["talk.settings.json"]
+    assert set(launch.config["talk.settings.json"]["hooks"]) == {"PreToolUse"}  # type: ignore[call-overload]
+
+
 def test_with_a_person_the_prompt_is_an_argument() -> None:
     brief = replace(a_brief("do it"), rules="be kind")
     assert droid().converse(brief).argv == ("droid", "be kind\n\ndo it")

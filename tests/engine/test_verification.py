@@ -1,5 +1,6 @@
 """A second session checks the work, in a checkout of its own, and what it says counts."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,15 @@ from ralph.core.ending import Exit
 from ralph.core.gates import Gate
 from ralph.core.ids import RunId
 from ralph.core.outcome import Outcome
+from ralph.core.policy.decision import Phase
+from ralph.core.policy.leash import Leash
 from ralph.core.task import Status, Task
 from ralph.engine.loop import run
+from ralph.ports.claims import Claim
 from ralph.ports.executor import Command, Listener
-from ralph.ports.history import Check, Word
+from ralph.ports.history import Check, Session, Word
 from ralph.ports.ledger import Asked
-from ralph.testing.doubles import Play, says
+from ralph.testing.doubles import Play, ShutDoor, says
 from tests.engine.limited import Limited
 from tests.engine.world import Died, Fate, World
 
@@ -315,3 +319,23 @@ def test_a_task_that_is_skipped_while_it_is_verified_is_left_out(world: World) -
     world.run(world.works(), says("half", does=skip))
     found = world.task(task)
     assert (found.status, found.reason) == (Status.BLOCKED, "not now")
+
+
+def test_a_session_that_checks_is_on_a_leash_of_its_own(world: World) -> None:
+    opened: list[Leash] = []
+
+    class Watched(ShutDoor):
+        def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
+            opened.append(leash)
+            return super().open_for(session, claim, leash)
+
+    world.add()
+    world.executor.sessions = [world.works(), checks(PASS)]
+    kit = world.kit()
+    kit.door = Watched()
+    run(kit)
+    assert [(one.phase, one.speaks) for one in opened] == [
+        (Phase.BUILDING, True),
+        (Phase.VALIDATION, False),
+    ]
+    assert opened[1].ground.checkout == "/throw-away"

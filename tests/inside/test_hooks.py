@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ralph.core.errors import UsageError
 from ralph.core.events import ToolJudged
-from ralph.core.policy.decision import Git, Ground, Packaging, Rules
+from ralph.core.policy.decision import Git, Ground, Packaging, Phase, Rules
 from ralph.core.policy.leash import Leash
 from ralph.core.tool_uses import ToolUses
 from ralph.inside.hooks import answer
@@ -125,6 +127,26 @@ def test_a_session_that_goes_on_with_a_summary_hears_of_its_task_again(caller: C
     assert session.tools.tokens == 0, "the results are not in its context any more"
 
 
+# Who only looks
+
+
+def test_a_session_that_checks_others_is_on_the_leash_and_has_no_say(
+    house: House, caller: Caller
+) -> None:
+    leash = Leash(phase=Phase.VALIDATION, speaks=False)
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": "/c/a.py"}}
+    said, told = answer("pre-tool-use", edit, caller, leash)
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert isinstance(told, ToolJudged)
+    for name in ("post-tool-use", "stop", "session-start"):
+        assert answer(name, {"tool_response": "x" * 40}, caller, leash) == ({}, None)
+    house.door.leash = leash
+    assert house.ask(lambda: house.remote.find(house.mine)).id == house.mine
+    with pytest.raises(UsageError, match="may only look"):
+        house.ask(lambda: house.remote.force_done(house.mine))
+    assert house.told() is None
+
+
 # Ending
 
 
@@ -199,6 +221,35 @@ def test_where_the_loop_cannot_be_asked_the_tool_is_not_used(
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"ralph: ")
     assert b"Traceback" not in done.stderr
+
+
+def here(tmp_path: Path, given: bytes, *args: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*HOOK, "pre-tool-use", "--phase", "planning", *args],
+        input=given,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_in_a_conversation_the_phase_decides_without_a_loop(tmp_path: Path) -> None:
+    edit = b'{"tool_name": "Create", "tool_input": {"file_path": "a.md"}}'
+    done = here(tmp_path, edit, "--agent", "droid")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    shell = b'{"tool_name": "Execute", "tool_input": {"command": "make"}}'
+    done = here(tmp_path, shell, "--agent", "droid")
+    said = json.loads(done.stdout)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    assert "planning" in said["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize(("given", "agent"), [(b"{", "claude"), (b"{}", "nobody")])
+def test_what_cannot_be_decided_there_is_not_done(tmp_path: Path, given: bytes, agent: str) -> None:
+    done = here(tmp_path, given, "--agent", agent)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"ralph: ")
 
 
 @pytest.mark.parametrize("name", ["post-tool-use", "stop", "session-start"])

@@ -4,6 +4,8 @@ from typing import Final
 
 import msgspec
 
+from ralph.core.policy.decision import Phase
+
 SPEC_OUTLINE: Final = """\
 - Overview: what it is for, who uses it, and what it is not
 - Requirements: numbered, each one something that can be checked
@@ -46,6 +48,7 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
     """A session with a person: what holds throughout, and the first words."""
 
     title: str
+    phase: Phase
     rules: str
     opening: str
 
@@ -57,6 +60,7 @@ def talk_about_spec(subject: Subject, context: str) -> Talk:
     """Find out what is wanted, and write it down."""
     return Talk(
         title=f"Spec of {subject.name}",
+        phase=Phase.DISCOVERY,
         rules=_joined(
             f"""\
 You help a person to specify the feature `{subject.name}` of this project.
@@ -85,6 +89,7 @@ def talk_about_plan(subject: Subject, context: str) -> Talk:
     """Decide how it is to be built."""
     return Talk(
         title=f"Plan of {subject.name}",
+        phase=Phase.PLANNING,
         rules=_joined(
             f"""\
 You help a person to plan how the feature `{subject.name}` of this project is built.
@@ -113,6 +118,7 @@ def talk_about_task(request: str, context: str) -> Talk:
     """Make one good task of an idea."""
     return Talk(
         title="A new task",
+        phase=Phase.PLANNING,
         rules=_joined(
             """\
 You help a person to put one piece of work into words, so that an agent can do it in one session

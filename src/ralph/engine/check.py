@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from ralph.core.ended import Cost
 from ralph.core.events import VerificationEnded, VerificationStarted
 from ralph.core.moment import iso
+from ralph.core.policy.decision import Phase
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
 from ralph.core.verification import NO_VERDICT, RULES, answer, write_check
@@ -49,7 +50,13 @@ def check(kit: Kit, agent: Agent, case: Case, number: int) -> Check:
         begun = replace(begun, given=brief.given)
         kit.store.save_check(begun, _started(kit, agent, begun))
         kit.publish()
-        heard = hold(kit, agent, brief, case.claim, name=f"{session.id}-verify", variables={})
+        leash = kit.checking_leash(agent, checkout)
+        lead = kit.door.open_for(session, case.claim, leash)
+        try:
+            name_ = f"{session.id}-verify"
+            heard = hold(kit, agent, brief, case.claim, name=name_, variables=lead)
+        finally:
+            kit.door.shut()
     ending = heard.ending
     passed, reason = answer(ending.message) if ending.cost is Cost.JUDGE else (None, "")
     if reason == NO_VERDICT:
@@ -111,7 +118,13 @@ def _brief(kit: Kit, agent: Agent, case: Case, begun: Check, checkout: str) -> B
         checkout=checkout,
         rules=RULES,
         rules_path=f"{files}.rules.md",
-        terms=replace(kit.terms(agent), model=begun.model, read_only=True, tools=(), hooks=()),
+        terms=replace(
+            kit.terms(agent),
+            model=begun.model,
+            read_only=True,
+            tools=(),
+            phase=Phase.VALIDATION,
+        ),
         given=written.given,
     )
     write_files(brief)

@@ -16,7 +16,7 @@ from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
 from ralph.core.models import Preferences
 from ralph.core.order import Schedule
-from ralph.core.policy.decision import Ground
+from ralph.core.policy.decision import Ground, Phase
 from ralph.core.policy.decision import Rules as Policy
 from ralph.core.policy.leash import Leash
 from ralph.core.prices import Price
@@ -76,6 +76,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     budget_hard: str = "billed"
     budget: Budget = Budget()
     max_turns: int = 0
+    phase: Phase = Phase.BUILDING
+    """What its sessions are for, and so which tools they have."""
     policy: Policy = Policy()
     hooks: tuple[str, ...] = ()
     """The command that an agent's program asks before it lets a session use a tool."""
@@ -218,6 +220,7 @@ class Kit:
             max_turns=s.max_turns,
             tools=s.tools,
             hooks=s.hooks,
+            phase=s.phase,
         )
 
     def leash(self) -> Leash:
@@ -228,6 +231,17 @@ class Kit:
             rules=self.settings.policy,
             ground=Ground(checkout=top, home=self.env.get("HOME", "/")),
             toolbox=self.agent.traits.tools,
+            phase=self.settings.phase,
+        )
+
+    def checking_leash(self, agent: Agent, checkout: str) -> Leash:
+        """The same for a session that checks another one's work, in a checkout of its own."""
+        return Leash(
+            rules=self.settings.policy,
+            ground=Ground(checkout=checkout, home=self.env.get("HOME", "/")),
+            toolbox=agent.traits.tools,
+            phase=Phase.VALIDATION,
+            speaks=False,
         )
 
     def publish(self) -> None:

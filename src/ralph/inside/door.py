@@ -127,6 +127,11 @@ class SocketDoor:
         call = msgspec.json.decode(line, type=Call)
         if not self.token or not hmac.compare_digest(call.token, self.token):
             raise UsageError("this session is over", hint="its token opens nothing any more")
+        if not self.leash.speaks and call.method not in READS | {HOOK}:
+            raise UsageError(
+                "a session that checks another one's work may only look",
+                hint="its verdict is in its final message",
+            )
         if call.method in CLAIMS:
             return self._claimed(call)
         if call.method == TOOL:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ralph.core.errors import UsageError
 from ralph.core.events import Event, ToolJudged
 from ralph.core.policy.deciding import decide
-from ralph.core.policy.decision import Allow, Deny, Rewrite
+from ralph.core.policy.decision import Allow, Decision, Deny, Rewrite
 from ralph.core.policy.inputs import command_of, with_command
 from ralph.core.policy.leash import Leash
 from ralph.core.safe_text import one_line
@@ -24,6 +24,8 @@ Answered = tuple[dict[str, Any], Event | None]
 
 def answer(name: str, payload: Mapping[str, Any], caller: Caller, leash: Leash) -> Answered:
     """An empty answer: go on as you were."""
+    if not leash.speaks and name != "pre-tool-use":
+        return {}, None
     match name:
         case "pre-tool-use":
             return _before(payload, caller, leash)
@@ -37,42 +39,59 @@ def answer(name: str, payload: Mapping[str, Any], caller: Caller, leash: Leash) 
             raise UsageError(f"there is no hook {one_line(name, 40)}", hint=", ".join(NAMES))
 
 
-def _before(payload: Mapping[str, Any], caller: Caller, leash: Leash) -> Answered:
-    tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
-    if not isinstance(given, dict):
-        given = {}
+def decided(payload: Mapping[str, Any], leash: Leash) -> Decision:
+    """What the policy says about the tool that a session wants to use."""
     cwd = payload.get("cwd")
     ground = replace(leash.ground, cwd=cwd) if isinstance(cwd, str) and cwd else leash.ground
-    decision = decide(
-        tool,
-        given,
+    return decide(
+        str(payload.get("tool_name", "")),
+        _given(payload),
         phase=leash.phase,
         rules=leash.rules,
         ground=ground,
         toolbox=leash.toolbox,
     )
-    judged = ToolJudged(
-        task_id=caller.claim.task.id,
-        session_id=caller.session.id,
-        tool=one_line(tool, 60),
-        decision="doubtful",
-        command=one_line(command_of(given), 300),
-    )
+
+
+def in_words(decision: Decision, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A decision as the agent's program understands it."""
     match decision:
         case Deny(reason=reason, suggestion=suggestion):
             told = "; ".join(filter(None, (reason, suggestion)))
-            denied = replace(judged, decision="denied", reason=one_line(reason, 300))
-            return _decided("deny", permissionDecisionReason=told), denied
+            return _permission("deny", permissionDecisionReason=told)
         case Rewrite(command=command):
-            changed = replace(judged, decision="rewritten", reason=one_line(command, 300))
-            return _decided("allow", updatedInput=with_command(given, command)), changed
-        case Allow(doubts=(first, *_)):
-            return {}, replace(judged, reason=one_line(first, 300))
+            return _permission("allow", updatedInput=with_command(_given(payload), command))
         case Allow():
-            return {}, None
+            return {}
 
 
-def _decided(decision: str, **more: Any) -> dict[str, Any]:
+def _given(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = payload.get("tool_input")
+    return given if isinstance(given, dict) else {}
+
+
+def _before(payload: Mapping[str, Any], caller: Caller, leash: Leash) -> Answered:
+    decision = decided(payload, leash)
+    said = in_words(decision, payload)
+    judged = ToolJudged(
+        task_id=caller.claim.task.id,
+        session_id=caller.session.id,
+        tool=one_line(str(payload.get("tool_name", "")), 60),
+        decision="doubtful",
+        command=one_line(command_of(_given(payload)), 300),
+    )
+    match decision:
+        case Deny(reason=reason):
+            return said, replace(judged, decision="denied", reason=one_line(reason, 300))
+        case Rewrite(command=command):
+            return said, replace(judged, decision="rewritten", reason=one_line(command, 300))
+        case Allow(doubts=(first, *_)):
+            return said, replace(judged, reason=one_line(first, 300))
+        case Allow():
+            return said, None
+
+
+def _permission(decision: str, **more: Any) -> dict[str, Any]:
     said = {"hookEventName": "PreToolUse", "permissionDecision": decision, **more}
     return {"hookSpecificOutput": said}
 

@@ -9,6 +9,7 @@ import msgspec
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ending import Digest, Ending, Exit
 from ralph.core.ids import RunId, TaskId
+from ralph.core.policy.decision import Phase
 from ralph.core.policy.tools import Toolbox
 from ralph.core.sections import Given
 
@@ -37,6 +38,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """The command that decides on every use of a tool; the hook's name follows. Empty: none."""
     tools: tuple[str, ...] = ()
     """The command that serves Ralph's own tools to the session; empty: it gets none."""
+    phase: Phase = Phase.BUILDING
+    """What it is for decides which tools it has."""
     read_only: bool = False
     """It reads and runs, and is not meant to change anything."""
 

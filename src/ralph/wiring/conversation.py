@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ralph.wiring.agents import find_agents, session_variables
 from ralph.wiring.project import Project
-from ralph.wiring.settings import preferences
+from ralph.wiring.settings import hook_command, preferences
 
 if TYPE_CHECKING:
     from ralph.workflows.conversation import Conversation
@@ -47,6 +47,7 @@ def a_conversation(project: Project) -> "Iterator[Conversation]":
             # else what the agent itself would take.
             model=name_for(models.model, models.tiers.get(name, {}), agent.traits.models),
             as_root=os.geteuid() == 0,
+            hook=hook_command(),
             programs=agents_programs(ground_of(project), (agent,))[0],
         )
     finally:

@@ -2,7 +2,10 @@
 
 import os
 
-from ralph.core.policy.decision import Ground, Rules, rules_of
+from ralph.core.policy.decision import Ground, Phase, Rules, rules_of
+from ralph.core.policy.leash import Leash
+from ralph.core.policy.tools import Toolbox
+from ralph.wiring.agents import make_agent
 from ralph.wiring.project import Project
 
 
@@ -23,6 +26,17 @@ def policy_ground(project: Project, cwd: str) -> Ground:
     """The checkout around the project, as commands in `cwd` see it."""
     home = os.path.expanduser("~")
     return Ground(checkout=_checkout(project.root), cwd=cwd, home=os.path.normpath(home))
+
+
+def leash_here(project: Project, phase: str, agent: str | None, cwd: str) -> Leash:
+    """For a session that no loop has started."""
+    toolbox = make_agent(project, agent).traits.tools if agent is not None else Toolbox()
+    return Leash(
+        rules=policy_rules(project),
+        ground=policy_ground(project, cwd),
+        toolbox=toolbox,
+        phase=Phase(phase),
+    )
 
 
 def _checkout(root: str) -> str:

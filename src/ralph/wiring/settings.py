@@ -111,7 +111,7 @@ def settings_of(
         ),
         max_turns=config.agent.max_turns,
         tools=_tools() if config.agent.mcp else (),
-        hooks=(*_ralph(), "hook"),
+        hooks=hook_command(),
         policy=policy_rules(project),
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
         models=preferences(project),
@@ -190,6 +190,11 @@ def honest_gates(project: Project) -> "tuple[Gate, ...]":
         least = minimum if name == "coverage" else 0.0
         gates.append(Gate(name=name, command=command, minimum=least))
     return tuple(gates)
+
+
+def hook_command() -> tuple[str, ...]:
+    """The command that an agent's program asks about its tools; the hook's name follows."""
+    return (*_ralph(), "hook")
 
 
 def _tools() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ralph.core.errors import BadConfig
+from ralph.core.errors import BadConfig, CannotWrite
 from ralph.core.feature_texts import Talk
 from ralph.core.ids import RunId, TaskId
 from ralph.engine.brief_files import write_files
@@ -25,6 +25,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     """The common beginning of the paths of what the session is told."""
     model: str
     as_root: bool
+    hook: tuple[str, ...] = ()
+    """The command that decides which tools it may use; no loop runs that could be asked."""
     programs: Mapping[str, str] = {}
     """Where an agent's program is, whatever a session has put on the PATH."""
 
@@ -39,11 +41,17 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
                 f"the agent {name} cannot talk with a person: it reads its standard input",
                 hint='set [agent] interactive = "my-agent {prompt}", or use --request and --yes',
             )
+        for name, content in launch.config.items():
+            _put(os.path.join(os.path.dirname(self.files), name), content)
         program, *words = launch.argv
         argv = (self.programs.get(program, program), *words)
         return self.executor.converse(
             Command(argv=argv, cwd=self.root, env={**self.env, **launch.env})
         )
+
+    def _hooks(self, talk: Talk) -> tuple[str, ...]:
+        name = self.agent.traits.name
+        return (*self.hook, "--phase", talk.phase.value, "--agent", name) if self.hook else ()
 
     def _brief(self, talk: Talk) -> Brief:
         brief = Brief(
@@ -56,7 +64,17 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
             checkout=self.root,
             rules=talk.rules,
             rules_path=f"{self.files}.rules.md",
-            terms=Terms(model=self.model, as_root=self.as_root),
+            terms=Terms(
+                model=self.model, as_root=self.as_root, hooks=self._hooks(talk), phase=talk.phase
+            ),
         )
         write_files(brief)
         return brief
+
+
+def _put(path: str, content: Mapping[str, object]) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(msgspec.json.encode(content))
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from ralph.core.errors import Missing
 from ralph.core.events import RunEnded
 from ralph.core.feature_texts import Talk
+from ralph.core.policy.decision import Phase
 from ralph.documents.stories.checking import flaws
 from ralph.documents.stories.marks import all_boxes
 from ralph.documents.stories.prd import Story
@@ -39,6 +40,7 @@ def prd_errand(library: Library, pipeline: Pipeline, request: str) -> Errand:
         alias=f"{pipeline.feature}-prd",
         title=f"Write {pipeline.prd}",
         description=there + pipeline.prompt(library, "prd", {"REQUEST": _quoted(request)}),
+        phase=Phase.DISCOVERY,
         missing=lambda: wrong_with(library, pipeline, built),
         command="ralph prd",
     )
@@ -64,6 +66,7 @@ def prd_talk(library: Library, pipeline: Pipeline, request: str, context: str) -
     )
     return Talk(
         title=f"PRD {pipeline.prd}",
+        phase=Phase.DISCOVERY,
         rules="\n\n".join(
             (
                 "You help a person to write a product requirements document. Look at the code"

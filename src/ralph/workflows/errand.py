@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ralph.core.errors import NoSuchTask
 from ralph.core.events import RunEnded
 from ralph.core.ids import TaskId
+from ralph.core.policy.decision import Phase
 from ralph.core.target import Subtree, describe
 from ralph.core.task import Draft, Edit, Status, Task
 from ralph.engine.kit import Kit
@@ -26,6 +27,7 @@ class Errand(msgspec.Struct, frozen=True, kw_only=True):
     alias: str
     title: str
     description: str
+    phase: Phase
     missing: Callable[[], str]
     """What its result still lacks, in a sentence; empty when it is there."""
     command: str
@@ -100,6 +102,6 @@ def send(kit: Kit, errand: Errand) -> RunEnded:
     """Run the loop for its task. The project's gates say nothing about a document, and nobody can
     try it out: a person reads it, or the tasks that come of it are checked."""
     task = kit.store.find(errand.alias).id
-    kit.settings = replace(kit.settings, gates=(), verify=False)
+    kit.settings = replace(kit.settings, gates=(), verify=False, phase=errand.phase)
     kit.missing = lambda claimed: errand.missing() if claimed.id == task else ""
     return run(kit)

@@ -11,6 +11,7 @@ from ralph.core import feature_texts as texts
 from ralph.core.errors import CannotWrite, Missing, NoSuchTask
 from ralph.core.feature_texts import Subject
 from ralph.core.ids import TaskId
+from ralph.core.policy.decision import Phase
 from ralph.core.task import Draft, Edit, Feature, Status, Task
 from ralph.core.transitions import Unblocked
 from ralph.documents.feature_files import can_name_a_folder, folder_of, named, plan_of, spec_of
@@ -138,6 +139,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
             alias=f"{feature.name}-spec",
             title=f"Write the spec of {feature.name}",
             description=texts.write_spec(subject),
+            phase=Phase.DISCOVERY,
             missing=lambda: self._lacks(subject.spec),
             command=f"ralph feature spec {_word(feature.name)}",
         )
@@ -150,6 +152,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
             alias=f"{feature.name}-plan",
             title=f"Write the plan of {feature.name}",
             description=texts.write_plan(subject),
+            phase=Phase.PLANNING,
             missing=lambda: self._lacks(subject.plan),
             command=f"ralph feature plan {_word(feature.name)}",
         )
@@ -162,6 +165,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
             alias=f"{feature.name}-build",
             title=f"Break {feature.name} down into tasks",
             description=texts.break_down(self.subject(feature), root.id),
+            phase=Phase.PLANNING,
             missing=lambda: "" if self._parts(feature, root.id) else f"no task is below {root.id}",
             command=f"ralph feature build {_word(feature.name)}",
         )

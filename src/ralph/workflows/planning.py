@@ -6,6 +6,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from ralph.core.events import RunEnded
+from ralph.core.policy.decision import Phase
 from ralph.core.task import Status, Task
 from ralph.documents.stories.checking import require_usable
 from ralph.documents.stories.reading import read_prd
@@ -28,6 +29,7 @@ def plan_errand(library: Library, pipeline: Pipeline) -> Errand:
         alias=f"{pipeline.feature}-plan",
         title=f"Plan how {pipeline.prd} is built",
         description=pipeline.prompt(library, "plan", {}),
+        phase=Phase.PLANNING,
         missing=lambda: _lacks(library, pipeline),
         command="ralph plan",
     )

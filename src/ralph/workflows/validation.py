@@ -11,6 +11,7 @@ from ralph.core.events import RunEnded
 from ralph.core.gates import Gate
 from ralph.core.ids import TaskId
 from ralph.core.outcome import Outcome
+from ralph.core.policy.decision import Phase
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Subtree
 from ralph.core.task import Draft, Status, Task
@@ -68,6 +69,7 @@ def validate(
         kit.settings,
         gates=(),
         verify=False,
+        phase=Phase.VALIDATION,
         target=Subtree(root.id),
         warnings=(*kit.settings.warnings, *told),
     )

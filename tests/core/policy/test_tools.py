@@ -112,6 +112,7 @@ def test_what_is_typed_into_a_running_shell_is_a_command_too() -> None:
         "ralph task add 'x'",
         "ralph status --json",
         "cd sub && ralph task list",
+        "root=$(ralph task tree --json | grep x | cut -d'\"' -f4); ralph task add y --parent $root",
         "ralph task add \"$(cat <<'EOF'\nx\nEOF\n)\"",
     ],
 )

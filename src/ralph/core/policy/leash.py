@@ -13,3 +13,5 @@ class Leash(msgspec.Struct, frozen=True, kw_only=True):
     ground: Ground = Ground(checkout="/")
     toolbox: Toolbox = Toolbox()
     phase: Phase = Phase.BUILDING
+    speaks: bool = True
+    """False: it has no say about the task, and only looks."""

@@ -6,6 +6,8 @@ from typing import Final
 
 from ralph.adapters.agents.asking import hooks
 from ralph.adapters.agents.opening import opening
+from ralph.core.policy.decision import Phase
+from ralph.core.policy.tools import TOOLS
 from ralph.ports.agent import DOOR, Brief, Launch, Terms, with_rules
 
 ALLOWED: Final = (
@@ -32,7 +34,7 @@ def headless(brief: Brief) -> Launch:
             *("--include-partial-messages", "--no-session-persistence"),
             *_common(brief),
             *_tools(brief.terms),
-            *_hooks(brief.terms),
+            *_hooks(brief.terms, HOOKS),
             *_limits(brief.terms),
             *_permissions(brief.terms, alone=True),
         ),
@@ -46,7 +48,13 @@ def interactive(brief: Brief) -> Launch:
     prompt = opening(brief, rules=not brief.rules_path)
     return Launch(
         # Behind `--`, or an option that takes several values would take the prompt as well.
-        argv=("claude", *_common(brief), *_permissions(brief.terms, alone=False), "--", prompt),
+        argv=(
+            "claude",
+            *_common(brief),
+            *_hooks(brief.terms, ("PreToolUse",)),
+            *_permissions(brief.terms, alone=False),
+            *("--", prompt),
+        ),
         env=_variables(brief.terms),
     )
 
@@ -60,6 +68,10 @@ def _common(brief: Brief) -> Iterator[str]:
         yield from ("--model", brief.terms.model)
     if brief.rules_path:
         yield from ("--append-system-prompt-file", brief.rules_path)
+    if brief.terms.phase is not Phase.BUILDING and brief.terms.hooks:
+        # It has no tools to search with, unless they are asked for. A shell is there for `ralph`:
+        # what else it may do, the hooks know.
+        yield from ("--tools", ",".join(sorted(TOOLS[brief.terms.phase] | {"Bash"})))
     denied = (*brief.terms.denied_tools, *(CHANGING if brief.terms.read_only else ()))
     if denied:
         yield from ("--disallowedTools", *denied)
@@ -74,9 +86,9 @@ def _tools(terms: Terms) -> Iterator[str]:
         yield from ("--mcp-config", text, "--strict-mcp-config")
 
 
-def _hooks(terms: Terms) -> Iterator[str]:
+def _hooks(terms: Terms, events: tuple[str, ...]) -> Iterator[str]:
     if terms.hooks:
-        yield from ("--settings", json.dumps({"hooks": hooks(terms, *HOOKS)}))
+        yield from ("--settings", json.dumps({"hooks": hooks(terms, *events)}))
 
 
 def _limits(terms: Terms) -> Iterator[str]:

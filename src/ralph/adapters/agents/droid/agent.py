@@ -1,5 +1,6 @@
 """Factory's Droid, started by `droid exec`."""
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -113,7 +114,14 @@ class Droid:
     def converse(self, brief: Brief) -> Launch:
         """Its own screen, with a person who chooses the model and gives permissions."""
         text = opening(brief, rules=not brief.rules_path)
-        return Launch(argv=("droid", *_rules(brief), text), env=ENV)
+        if not brief.terms.hooks:
+            return Launch(argv=("droid", *_rules(brief), text), env=ENV)
+        path = f"{brief.path.removesuffix('.prompt.md')}.settings.json"
+        return Launch(
+            argv=("droid", "--settings", path, *_rules(brief), text),
+            env=ENV,
+            config={os.path.basename(path): {"hooks": hooks(brief.terms, "PreToolUse")}},
+        )
 
     def read(self, block: bytes) -> Iterable[AgentEvent]:
         """Line by line."""
