@@ -313,6 +313,13 @@ def test_the_next_task_is_read_off_an_index(
     ], "its own files, then those of what is in progress; nothing is sorted"
 
 
+@pytest.mark.parametrize("name", ["of_all", "of_feature"])
+def test_whether_anything_is_ready_is_read_off_an_index(store: SqliteStore, name: str) -> None:
+    sql = getattr(CLAIMS, f"has_ready_{name}")
+    plan = store.db.rows(f"EXPLAIN QUERY PLAN {sql}", ("f",) if name == "of_feature" else ())
+    assert "INDEX tasks_ready" in plan[-1][3]
+
+
 def test_a_feature_is_counted_without_its_neighbours(store: SqliteStore) -> None:
     feature = store.add_feature("search")
     add(store, "a", feature_id=feature.id)

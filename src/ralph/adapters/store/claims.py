@@ -185,7 +185,7 @@ class ClaimsPart(CrewPart):
     @reading
     def has_ready(self, target: Target) -> bool:
         """Is anything ready, also what waits for its files?"""
-        return bool(self.db.value(SQL.has_ready % _scope(target), _about(target)))
+        return bool(self.db.value(_has_ready(target), _about(target)))
 
     @reading
     def in_progress(self, target: Target) -> int:
@@ -206,6 +206,16 @@ def _next(target: Target, schedule: Schedule) -> str:
             return SQL.next_of_feature_by_priority if by_priority else SQL.next_of_feature_by_chain
         case Subtree():
             return SQL.next_below_by_priority if by_priority else SQL.next_below_by_chain
+
+
+def _has_ready(target: Target) -> str:
+    match target:
+        case Everything():
+            return SQL.has_ready_of_all
+        case OneFeature():
+            return SQL.has_ready_of_feature
+        case Subtree():
+            return SQL.has_ready_below
 
 
 def _scope(target: Target) -> str:

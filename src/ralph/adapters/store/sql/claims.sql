@@ -115,9 +115,21 @@ SELECT EXISTS (SELECT 1 FROM %s)
 -- Is anything not settled?
 SELECT EXISTS (SELECT 1 FROM %s AND status IN ('pending', 'in_progress', 'blocked'))
 
--- name: has_ready
--- Could anything run, if its files were free?
-SELECT EXISTS (SELECT 1 FROM %s AND {ready})
+-- Could anything run, if its files were free? INDEXED BY, as above.
+
+-- name: has_ready_of_all
+-- Anything.
+SELECT EXISTS (SELECT 1 FROM tasks INDEXED BY tasks_ready WHERE {ready})
+
+-- name: has_ready_of_feature
+-- Anything of a feature.
+SELECT EXISTS (
+    SELECT 1 FROM tasks INDEXED BY tasks_ready_feature WHERE {ready} AND feature_id = ?
+)
+
+-- name: has_ready_below
+-- Anything of a subtree.
+SELECT EXISTS (SELECT 1 FROM {below_task} AND {ready})
 
 -- name: in_progress
 -- How many are in somebody's hands?
