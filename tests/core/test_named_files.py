@@ -3,7 +3,7 @@
 import pytest
 
 from ralph.core.errors import UsageError
-from ralph.core.named_files import MOST, learned, named
+from ralph.core.named_files import MOST, learned, named, usable
 
 
 def test_a_name_is_the_same_however_it_is_written() -> None:
@@ -14,6 +14,10 @@ def test_a_name_is_the_same_however_it_is_written() -> None:
 def test_what_is_outside_the_project_is_refused(path: str) -> None:
     with pytest.raises(UsageError, match="is not a file below the top of the project"):
         named(["fine", path])
+
+
+def test_what_a_document_names_is_taken_as_far_as_it_can_be() -> None:
+    assert usable(["./src/a.py", "../x", "/etc", "", "src/a.py"]) == ("src/a.py",)
 
 
 def test_learning_never_drops_what_was_named() -> None:

@@ -81,6 +81,7 @@ def test_a_new_task_joins_the_feature_and_waits_for_what_it_names(caller: Caller
         description="View",
         dependencies=["auth-01"],
         verification_criteria=["it renders", "it is tested"],
+        files=["./src/view.py"],
         estimated_tokens=5000,
     )["task"]
     first, second = caller.store.find("auth-01"), caller.store.find("auth-02")
@@ -89,6 +90,7 @@ def test_a_new_task_joins_the_feature_and_waits_for_what_it_names(caller: Caller
     assert [one.id for one in caller.store.blockers(second.id)] == [first.id]
     assert "- [ ] it renders\n- [ ] it is tested" in added["description"]
     assert "5,000 tokens" in added["description"]
+    assert (first.files, second.files) == ((), ("src/view.py",))
 
 
 def test_a_circle_is_refused(caller: Caller) -> None:

@@ -108,6 +108,17 @@ def test_every_file_is_a_task(folder: Folder) -> None:
     assert {name: folder.text(name) for name in FILES} == FILES
 
 
+def test_what_a_file_says_it_modifies_is_known_of_its_task(folder: Folder) -> None:
+    folder.edit("docs", "# Task: Docs", "# Task: Docs\n\n- Files to modify: `docs/a.md`, ../x\n")
+    folder.document.follow()
+    three = folder.tasks()[THREE]
+    assert three.files == ("docs/a.md",)
+    folder.store.learn_files(three.id, ["docs/b.md"])
+    folder.edit("docs", "Files to modify", "Files to read")
+    folder.document.follow()
+    assert folder.tasks()[THREE].files == ("docs/a.md", "docs/b.md")
+
+
 def test_following_twice_is_following_once(folder: Folder) -> None:
     seen = folder.store.last_seq()
     assert folder.document.follow() == ()

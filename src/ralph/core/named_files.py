@@ -17,15 +17,27 @@ def named(paths: Iterable[str]) -> tuple[str, ...]:
     return in_order(_one(path) for path in paths)
 
 
+def usable(paths: Iterable[str]) -> tuple[str, ...]:
+    """The same for what stands in a document, where people write many things: the rest is left
+    out."""
+    return in_order(filter(None, map(_plain, paths)))
+
+
 def _one(path: str) -> str:
-    plain = normpath(path) if path else ""
-    outside = plain.startswith("/") or plain.split("/", 1)[0] in ("", ".", "..")
-    if outside or not plain.isprintable():
+    plain = _plain(path)
+    if not plain:
         raise UsageError(
             f"{one_line(path, 100)!r} is not a file below the top of the project",
             hint="name it as git does: src/app.py",
         )
     return plain
+
+
+def _plain(path: str) -> str:
+    """Without detours; nothing for what is outside of the project, or no name."""
+    plain = normpath(path) if path else ""
+    outside = plain.startswith("/") or plain.split("/", 1)[0] in ("", ".", "..")
+    return plain if plain.isprintable() and not outside else ""
 
 
 def in_order(paths: Iterable[str]) -> tuple[str, ...]:

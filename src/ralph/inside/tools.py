@@ -7,6 +7,7 @@ import msgspec
 
 from ralph.core.errors import UsageError
 from ralph.core.memory import Memory, MemoryKind
+from ralph.core.named_files import named
 from ralph.core.safe_text import one_line
 from ralph.core.target import Everything, OneFeature
 from ralph.core.task import Draft, Task
@@ -94,6 +95,10 @@ class NewTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     verification_criteria: Annotated[
         tuple[str, ...], msgspec.Meta(description="how one sees that it is done")
     ] = ()
+    files: Annotated[
+        tuple[str, ...],
+        msgspec.Meta(description="what it will modify, from the top of the project"),
+    ] = ()
     estimated_tokens: Annotated[int, msgspec.Meta(ge=0, description="a guess")] = 0
 
 
@@ -151,6 +156,7 @@ def _add(caller: Caller, args: NewTask) -> dict[str, Any]:
             parent_id=mine.parent_id,
             priority=args.priority,
             blocked_by=tuple(caller.store.find(name).id for name in args.dependencies),
+            files=named(args.files),
         )
     )
     return {"task": _shown(added)}

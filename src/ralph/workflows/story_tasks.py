@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from ralph.core.ids import TaskId
 from ralph.core.task import Draft, Edit, Feature, Status, Task
 from ralph.documents.stories.changes import Changes, Cleared, Known
@@ -57,7 +59,9 @@ class StoryTasks:
         self._add(changes)
         tasks = self._by_alias()
         for story in changes.edited:
-            edit = Edit(title=story.title, description=story.body)
+            # What nobody names in the document may have been learned.
+            files = story.files or msgspec.UNSET
+            edit = Edit(title=story.title, description=story.body, files=files)
             self.store.edit_task(tasks[story.id].id, edit)
         for name in changes.moved:
             self.store.edit_task(tasks[name].id, Edit(priority=changes.places[name]))
@@ -83,6 +87,7 @@ class StoryTasks:
                     max_retries=self.max_retries,
                     status=Status.DONE if story.is_ticked else Status.PENDING,
                     blocked_by=tuple(ids[name] for name in story.needs),
+                    files=story.files,
                 )
             )
             ids[story.id] = task.id

@@ -8,6 +8,7 @@ import msgspec
 
 from ralph.core.circles import a_circle
 from ralph.core.errors import UnusableData
+from ralph.core.named_files import usable
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.documents.code_tasks.reading import SUFFIX, CodeTask
@@ -80,6 +81,7 @@ def as_lines(placed: Sequence[Placed], feature: str) -> list[Numbered]:
                 status=IMPORTED.get(one.task.word or Word.PENDING, Status.PENDING),
                 reason=f"{one.task.path} says so" if one.task.word is Word.BLOCKED else None,
                 blockers=tuple(dict.fromkeys((*one.needs, *one.after))),
+                files=usable(one.task.files),
             ),
         )
         for place, one in enumerate(placed, 1)
@@ -97,6 +99,7 @@ def _story(one: Placed) -> Story:
         end=0,
         body=task.body,
         depends_on=tuple(Dependency(id=name, line=0) for name in (*one.needs, *one.after)),
+        files=usable(task.files),
     )
 
 

@@ -41,6 +41,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     """What stands below the heading, with all boxes cleared: ticks are no part of what it says."""
     criteria: tuple[Criterion, ...] = ()
     depends_on: tuple[Dependency, ...] = ()
+    files: tuple[str, ...] = ()
+    """What it says that it will modify, where its kind of document has a place for that."""
 
     @property
     def is_ticked(self) -> bool:
