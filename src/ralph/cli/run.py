@@ -2,16 +2,21 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from ralph.cli.doors import add_doors, add_no_sandbox, door_flags
 from ralph.cli.opening import the_project
 from ralph.cli.parser import one_of
+
+if TYPE_CHECKING:
+    from ralph.wiring.project import Project
 
 EXAMPLES = """\
 ralph run                     everything that is open
 ralph run t-1a2b3c            one task and all below it
 ralph run login               the tasks of the feature `login`
 ralph run --once              a single iteration
+ralph run --workers 4         four at a time, each in a checkout of its own
 ralph run --model opus        always this model
 ralph run --allow docker      with one door in the wall
 ralph run --dry-run           what would be done, and with what
@@ -31,6 +36,9 @@ def add_run_flags(parser: ArgumentParser) -> None:
     how_many = parser.add_mutually_exclusive_group()
     how_many.add_argument("--once", action="store_true", help="stop after one iteration")
     how_many.add_argument("--limit", type=int, metavar="N", help="stop after N iterations")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="how many sessions work at the same time"
+    )
     parser.add_argument("--agent", metavar="NAME", help="which agent does the work")
     parser.add_argument(
         "--model", metavar="MODEL", help="always this one: haiku, sonnet, opus or any name"
@@ -62,6 +70,8 @@ def run(args: Namespace) -> int:
         from ralph.cli.dry_run import show
 
         return show(project, args)
+    if project.loaded.config.workers.count > 1:
+        return run_workers(args, project, color)
     from ralph.engine.loop import run as run_loop
     from ralph.wiring.run import assemble
     from ralph.workflows.minding import mind
@@ -71,6 +81,16 @@ def run(args: Namespace) -> int:
         return run_loop(kit).exit_code
 
 
+def run_workers(args: Namespace, project: "Project", color: str) -> int:
+    """The same with several workers."""
+    from ralph.engine.lead import run_team
+    from ralph.wiring.seats import assemble_team
+
+    with assemble_team(project, args.target, sys.stdout, json=args.json, color=color) as team:
+        count = project.loaded.config.workers.count
+        return run_team(team.kit, team.trunk, team.staff, count).exit_code
+
+
 def flags(args: Namespace) -> dict[str, object]:
     """What was given on the command line, as settings."""
     found: dict[str, object] = {}
@@ -78,6 +98,8 @@ def flags(args: Namespace) -> dict[str, object]:
         found["execution.limit"] = 1
     if args.limit is not None:
         found["execution.limit"] = args.limit
+    if args.workers is not None:
+        found["workers.count"] = args.workers
     if args.agent is not None:
         found["agent.name"] = args.agent
     if args.model is not None:

@@ -43,6 +43,7 @@ RELEVANCE: Final = (
     "changed",
     "guidance",
     "retry",
+    "conflict",
     "task",
 )
 """The least relevant first: what has to give way when there is too much to tell."""

@@ -21,7 +21,7 @@ LONG_S = 10.0
 def listen(kit: Kit, running: TaskId | None) -> Stop | None:
     """Take what was asked since the last look. A reason means: end the session at once."""
     stop: Stop | None = None
-    for control in kit.store.take_controls(kit.settings.run_id):
+    for control in kit.store.take_controls(kit.address):
         match control.word:
             case Word.PAUSE:
                 kit.paused = True
@@ -45,11 +45,12 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                     kit.skipped[control.task_id] = why
                     stop = Stop.INTERRUPTED
                 elif control.task_id is not None:
-                    _block(kit, control.task_id, why)
+                    block(kit, control.task_id, why)
     return stop
 
 
-def _block(kit: Kit, task: TaskId, why: str) -> None:
+def block(kit: Kit, task: TaskId, why: str) -> None:
+    """Take a task that nobody works on out of the run."""
     try:
         kit.store.apply(task, [Blocked(why)])
     except RalphError as error:

@@ -61,6 +61,13 @@ def take_baseline(kit: Kit) -> None:
         remember(kit, ())
         return
     results = tuple(_run(kit, gate, None) for gate in kit.settings.gates)
+    take_for_baseline(kit, results)
+    # Gates may drop files; those are nobody's work.
+    kit.snapshot = None
+
+
+def take_for_baseline(kit: Kit, results: tuple[GateResult, ...]) -> None:
+    """What the gates say before any work; one that cannot run at all is an error."""
     for result in results:
         if result.cannot_run:
             how = "does not end in time" if result.code is None else f"exits with {result.code}"
@@ -76,8 +83,6 @@ def take_baseline(kit: Kit) -> None:
             green=tuple(r.name for r in results if r.passed),
         )
     )
-    # Gates may drop files; those are nobody's work.
-    kit.snapshot = None
 
 
 def remember(kit: Kit, results: tuple[GateResult, ...]) -> None:

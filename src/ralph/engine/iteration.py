@@ -63,7 +63,7 @@ def iterate(kit: Kit, claim: Claim) -> Iterated:
         kit.warn(f"task {claim.task.id} is gone", claim.task.id)
         return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, agent=kit.agent)
     except BaseException:
-        _give_back(kit, claim, Released("Ralph stopped"))
+        give_back(kit, claim, Released("Ralph stopped"))
         raise
     return conclude(kit, claim, session, base or session.before)
 
@@ -80,7 +80,7 @@ def _resume(kit: Kit, claim: Claim) -> Session | None:
     if session is None:
         return None
     kit.warn(f"going on with {claim.task.id} where its last session ended", claim.task.id)
-    if session.mark is Mark.ACCEPTED:
+    if session.mark in (Mark.ACCEPTED, Mark.COMMITTED):
         return session
     # What others have done since is on both sides of the comparison: see `recovery`.
     return replace(session, after=kit.take_snapshot())
@@ -98,10 +98,10 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
         progress = settle(kit, claim, session, verdict, base)
         write_down(kit, claim.task, session, verdict)
     except Interrupted:
-        _give_back(kit, claim, Postponed("stopped before it was judged"))
+        give_back(kit, claim, Postponed("stopped before it was judged"))
         return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, agent=kit.agent, counts=False)
     except Halted as halted:
-        _give_back(kit, claim, Postponed(f"it cannot be verified now: {halted}"))
+        give_back(kit, claim, Postponed(f"it cannot be verified now: {halted}"))
         if base is not None:
             kit.unfinished = Unfinished(task=claim.task.id, attempt=session.attempt, base=base)
         ending = halted.ending
@@ -113,7 +113,7 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
             detail=ending.detail,
         )
     except BaseException:
-        _give_back(kit, claim, Postponed("Ralph stopped before it was settled"))
+        give_back(kit, claim, Postponed("Ralph stopped before it was settled"))
         raise
     return Iterated(
         progress=progress,
@@ -131,7 +131,7 @@ def _was_taken_away(kit: Kit, ending: Ending) -> bool:
     return ending.ended is Ended.INTERRUPTED and not (kit.interrupted() or kit.stopping)
 
 
-def _give_back(kit: Kit, claim: Claim, transition: Released | Postponed) -> None:
+def give_back(kit: Kit, claim: Claim, transition: Released | Postponed) -> None:
     """An error of ours is not the task's fault."""
     # If the store is what failed, the lease frees the task; the first error is the one to report.
     with contextlib.suppress(RalphError):

@@ -39,6 +39,7 @@ from ralph.ports.person import Person
 from ralph.ports.sandbox import Wall
 from ralph.ports.sink import Sink
 from ralph.ports.store import Store
+from ralph.ports.trunk import Trunk
 from ralph.ports.workspace import Workspace
 
 
@@ -68,6 +69,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     seat: str = "teammate-1"
     """The worker's place in its team; a run of its own sits on the first."""
+    address: RunId | None = None
+    """Under which it is spoken to, if not as the run."""
     breaker: Rules = Rules()
     commit: str = "auto"
     fail_fast: bool = False
@@ -112,6 +115,11 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
 
 class Kit:
     """The parts of a run, joined, and what it remembers from one iteration to the next."""
+
+    trunk: Trunk | None = None
+    """The branch that accepted work is merged into, where others build it as well."""
+    conflict = ""
+    """What the next session is told about work that did not fit."""
 
     def __init__(
         self,
@@ -193,6 +201,11 @@ class Kit:
         """The common beginning of this iteration's files."""
         name = f"run-{self.settings.run_id}-iter-{self.iteration}"
         return os.path.join(self.settings.runs_dir, name)
+
+    @property
+    def address(self) -> RunId:
+        """Under which people, or the lead, speak to it."""
+        return self.settings.address or self.settings.run_id
 
     @property
     def own(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around, recover
 from ralph.engine.roster import choose, first_free, leave_out, remedy, verifiers
-from ralph.engine.steps.claim import claim
+from ralph.engine.steps.claim import claim as take
 from ralph.engine.unjudged import unjudged
 from ralph.engine.verification import wants_check
 from ralph.ports.claims import Claim
@@ -71,6 +71,8 @@ class Loop:
         self.has_baseline = not kit.settings.gates
         self.cut_short: Task | None = None
         """Whose session a signal has just ended."""
+        self.used_up = ""
+        """Which limit was met when the next iteration was to begin."""
 
     def start(self) -> None:
         """Make the run known."""
@@ -107,15 +109,7 @@ class Loop:
     def until_settled(self) -> End:
         """Iterate. Terminal conditions come first, then limits, then the next task."""
         kit = self.kit
-        kit.store.keep_reserve()
-        recover(kit)
-        everyone = (*kit.agents, *kit.verifiers)
-        homes = {agent.traits.name: agent.traits.home for agent in everyone}
-        # Only now: an agent that outlived its run might still have refreshed its login.
-        kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
-        kit.checkouts.tidy()
-        look_around(kit)
-        self.guard.begin()
+        self.prepare()
         while True:
             try:
                 if end := self._asked_to_stop() or self._nothing_left() or self._spent():
@@ -134,12 +128,29 @@ class Loop:
                 self.has_baseline = True
             if not self._has_agent():
                 continue
-            taken = self._claim()
+            taken = self.claim()
             if taken is None:
-                if end := self._nothing_ready():
+                if end := self.nothing_ready():
                     return end
-            elif end := self._after(taken.task.id, iterate(kit, taken)):
+            elif end := self._after(taken.task.id, self.work_on(taken)):
                 return end
+
+    def prepare(self) -> None:
+        """See what others have left: dead runs, their logins and checkouts, work in the tree."""
+        kit = self.kit
+        kit.store.keep_reserve()
+        recover(kit)
+        everyone = (*kit.agents, *kit.verifiers)
+        homes = {agent.traits.name: agent.traits.home for agent in everyone}
+        # Only now: an agent that outlived its run might still have refreshed its login.
+        kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
+        kit.checkouts.tidy()
+        look_around(kit)
+        self.guard.begin()
+
+    def work_on(self, taken: Claim) -> Iterated:
+        """One iteration."""
+        return iterate(self.kit, taken)
 
     def _follow(self) -> None:
         """People may have changed the document that the tasks stand in."""
@@ -174,10 +185,10 @@ class Loop:
         and nobody waits for hours to hear of that."""
         return self.kit.store.has_ready(self.kit.settings.target)
 
-    def _claim(self) -> Claim | None:
+    def claim(self) -> Claim | None:
         if self.kit.settings.schedule is Schedule.CRITICAL_PATH:
             self.kit.store.rank_chains()
-        return claim(self.kit)
+        return take(self.kit)
 
     def _asked_to_stop(self) -> End | None:
         kit = self.kit
@@ -213,7 +224,7 @@ class Loop:
 
     def _spent(self) -> End | None:
         """A limit of this run is reached, or its money is used up."""
-        if reason := spent(self.kit.settings.limits, self.counted, self._elapsed()):
+        if reason := self.limit():
             return Outcome.LIMIT_REACHED, reason
         kit = self.kit
         kit.purse.count()
@@ -227,10 +238,18 @@ class Loop:
         self.guard.spend(reason)
         return Outcome.PAUSED, reason
 
-    def _nothing_ready(self) -> End | None:
+    def limit(self) -> str | None:
+        """Which one is reached."""
+        return spent(self.kit.settings.limits, self.counted, self.elapsed())
+
+    def nothing_ready(self) -> End | None:
         """Open tasks, but none that could run: wait for other workers, or give up."""
+        recover(self.kit)
+        return self.wait_for_others()
+
+    def wait_for_others(self) -> End | None:
+        """What they end may make something ready; if there is nobody, nothing will."""
         kit, store, target = self.kit, self.kit.store, self.kit.settings.target
-        recover(kit)
         # Asked before and after: what another run ends in between makes something ready, and what
         # it takes in between is no longer ready.
         busy = store.in_progress(target)
@@ -272,8 +291,7 @@ class Loop:
             case Cost.WAIT:
                 pass  # recorded with the session: the next look at the agents finds it
         self.strikes = self.strikes + 1 if iterated.progress.struck else 0
-        limits = self.kit.settings.limits
-        if self.strikes and not spent(limits, self.counted, self._elapsed()):
+        if self.strikes and not self.limit():
             wait(self.kit, back_off_s(self.strikes))
         return None
 
@@ -285,10 +303,10 @@ class Loop:
         until = iso(kit.clock.now() + seconds)
         kit.record(RunWaiting(run_id=kit.settings.run_id, reason=reason, until=until))
         if run_s := kit.settings.limits.run_s:
-            seconds = min(seconds, max(0.0, run_s - self._elapsed()))
+            seconds = min(seconds, max(0.0, run_s - self.elapsed()))
         wait(kit, seconds, is_over)
 
-    def _elapsed(self) -> float:
+    def elapsed(self) -> float:
         return self.kit.clock.monotonic() - self.began
 
     def end(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:
@@ -316,7 +334,7 @@ class Loop:
             failed=counts.failed,
             attempts=self.kit.attempts,
             commits=kit.commits,
-            duration_s=round(self._elapsed(), 3),
+            duration_s=round(self.elapsed(), 3),
             cost_usd=None if total is None else round(total, 6),
             spent=spent,
         )

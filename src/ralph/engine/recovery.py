@@ -45,7 +45,9 @@ def _bury(kit: Kit) -> None:
     for run, owner in kit.store.live_runs():
         if run.id == kit.settings.run_id or kit.is_alive(owner) is not False:
             continue
-        kit.executor.sweep(f"{MARKER}={run.worker}")
+        # Its workers first, then what they had started.
+        for member in kit.store.crew(run.id):
+            kit.executor.sweep(f"{MARKER}={member.worker}")
         why = "its process died"
         kit.store.end_run(run.id, Outcome.ERROR, why, Warned(message=f"run {run.id}: {why}"))
 

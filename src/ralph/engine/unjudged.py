@@ -4,7 +4,7 @@ from ralph.core.ids import TaskId
 from ralph.engine.kit import Kit
 from ralph.ports.history import Mark, Session
 
-BEHIND_THE_SESSION = (Mark.ENDED, Mark.GATED, Mark.ACCEPTED)
+BEHIND_THE_SESSION = (Mark.ENDED, Mark.GATED, Mark.ACCEPTED, Mark.COMMITTED)
 
 
 def unjudged(kit: Kit, task: TaskId) -> Session | None:

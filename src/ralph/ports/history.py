@@ -165,6 +165,10 @@ class History(Protocol):
         """Ralph has committed what the session left: it belongs to the session from now on."""
         ...
 
+    def rename_commits(self, session: SessionId, commits: tuple[str, ...]) -> None:
+        """Its work was rebased: these are its commits now."""
+        ...
+
     def session(self, task: TaskId, attempt: int) -> Session | None: ...
     def sessions(
         self, *, task: TaskId | None = None, run: RunId | None = None, limit: int = 0
@@ -222,6 +226,10 @@ class History(Protocol):
     def send(
         self, run: RunId, word: Word, task: TaskId | None = None, reason: str = ""
     ) -> None: ...
+    def forward(self, control: Control, to: RunId) -> None:
+        """Pass on what was asked of us; nobody is told again."""
+        ...
+
     def take_controls(self, run: RunId) -> list[Control]:
         """What was asked since the last look; each is handed out once."""
         ...

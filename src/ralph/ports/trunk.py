@@ -50,6 +50,10 @@ class Trunk(Protocol):
 
     def is_open(self, task: TaskId) -> bool: ...
 
+    def opened(self) -> tuple[TaskId, ...]:
+        """Whose checkouts are there."""
+        ...
+
     def turn(self) -> AbstractContextManager[bool]:
         """The right to move the tip, for one process at a time; False: somebody else has it. The
         kernel takes it from whoever dies."""

@@ -158,10 +158,10 @@ class FakeCommit(msgspec.Struct, frozen=True, kw_only=True):
 class FakeWorkspace:
     """A checkout of dictionaries: what is committed, and what is on disk."""
 
-    path = "/checkout"
     prefix = ""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str = "/checkout") -> None:
+        self.path = path
         self.files: dict[str, str] = {}
         self.history = [FakeCommit(name="c0", message="c0", files={})]
         self.saved: dict[str, dict[str, str]] = {}
@@ -191,9 +191,16 @@ class FakeWorkspace:
         """What an agent, or a person, does with git."""
         return self._commit(message, self.files, names)
 
+    def adopt(self, history: Sequence[FakeCommit]) -> None:
+        """Go to the end of another history; nothing is left of what was here."""
+        self.history = list(history)
+        self.files = dict(self.head)
+        for at, commit in enumerate(history, 1):
+            self._made.setdefault(commit.name, list(history[:at]))
+
     def _commit(self, message: str, files: dict[str, str], names: Iterable[str]) -> str:
         made = FakeCommit(
-            name=f"c{len(self._made)}",
+            name=f"c{len(self._made)}{self.path.removeprefix('/checkout')}",
             message=message,
             files=_patched(self.head, files, names),
         )

@@ -185,6 +185,30 @@ class SessionsContract(Contract):
         with pytest.raises(Missing):
             store.add_commit(SessionId("t-nobody:1"), "c3", event)
 
+    def test_what_is_passed_on_is_heard_once_and_told_nobody(self, store: Store) -> None:
+        begin(store)
+        store.send(RUN, Word.STOP, reason="enough")
+        [asked] = store.take_controls(RUN)
+        told = store.last_seq()
+        store.forward(asked, LATER)
+        assert store.last_seq() == told
+        assert store.take_controls(RUN) == []
+        [heard] = store.take_controls(LATER)
+        assert (heard.word, heard.reason) == (Word.STOP, "enough")
+        assert store.take_controls(LATER) == []
+
+    def test_a_rebased_session_has_other_commits(self, store: Store) -> None:
+        begin(store)
+        task = add(store, "a")
+        started = start(store, claim(store))
+        store.add_commit(started.id, "c1", WorkCommitted(task_id=task, commit="c1", files=1))
+        store.rename_commits(started.id, ("d1", "d2"))
+        found = store.session(started.task_id, started.attempt)
+        assert found is not None
+        assert found.commits == ("d1", "d2")
+        with pytest.raises(Missing):
+            store.rename_commits(SessionId("t-nobody:1"), ("d1",))
+
     def test_sessions_are_told_oldest_first_by_task_and_run(self, store: Store) -> None:
         begin(store)
         begin(store, LATER)

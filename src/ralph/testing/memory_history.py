@@ -99,6 +99,11 @@ class MemoryHistory:
                 known, mark=mark, gates=known.gates if gates is None else gates
             )
 
+    def rename_commits(self, session: SessionId, commits: tuple[str, ...]) -> None:
+        with self._state.transaction():
+            known = self._session(session)
+            self._state.sessions[session] = replace(known, commits=commits)
+
     def add_commit(self, session: SessionId, commit: str, event: Event) -> None:
         with self._state.transaction():
             known = self._session(session)
@@ -231,6 +236,10 @@ class MemoryHistory:
             control = Control(id=state.next_number(), word=word, task_id=task, reason=reason)
             state.controls.append((run, control))
             state.emit(ControlSent(word=word, task_id=task, reason=reason), run)
+
+    def forward(self, control: Control, to: RunId) -> None:
+        with self._state.transaction():
+            self._state.controls.append((to, control))
 
     def take_controls(self, run: RunId) -> list[Control]:
         state = self._state

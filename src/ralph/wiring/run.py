@@ -22,8 +22,13 @@ from ralph.adapters.workspace.lock import CheckoutLock
 from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.throw_away import ThrowAway
 from ralph.documents.project_files import IGNORED
-from ralph.engine.kit import Kit
+from ralph.engine.kit import Kit, Settings
 from ralph.inside.door import SocketDoor
+from ralph.ports.agent import Agent
+from ralph.ports.executor import Captures
+from ralph.ports.person import Person
+from ralph.ports.sandbox import Wall
+from ralph.ports.sink import Sink
 from ralph.ports.store import Store
 from ralph.wiring.agents import find_agents, find_verifiers
 from ralph.wiring.callers import a_person, with_news
@@ -32,6 +37,9 @@ from ralph.wiring.project import Project, open_library, open_store
 from ralph.wiring.screen import screen_of
 from ralph.wiring.settings import find_target, new_run, settings_of
 from ralph.wiring.walls import ground_of, walls_for
+
+BuildWall = Callable[[ExitStack, str], tuple[Wall, Captures]]
+"""How to put a wall around a checkout, and Ralph's own git behind it."""
 
 DOOR_PATIENCE_S = 2.0
 """How long the loop waits, on behalf of a session, for others who write the same file."""
@@ -42,70 +50,152 @@ Chosen = str | None | Callable[[Store], str]
 might disturb."""
 
 
+class Foundation(msgspec.Struct, frozen=True, kw_only=True):
+    """What is found out before anything is touched: where there is no agent and no sandbox, there
+    is no run."""
+
+    project: Project
+    clock: SystemClock
+    executor: Processes
+    path: str
+    """Where programs are looked for that run without a wall."""
+    agents: tuple[Agent, ...]
+    absent: tuple[str, ...]
+    verifiers: tuple[Agent, ...]
+    build: BuildWall
+    store: Store
+
+    @property
+    def everyone(self) -> tuple[Agent, ...]:
+        """Whoever may have a session."""
+        return (*self.agents, *self.verifiers)
+
+
+class Assembled(msgspec.Struct, frozen=True, kw_only=True):
+    """A kit, and what else is made of its parts."""
+
+    kit: Kit
+    git: Captures
+    """Ralph's own, behind the wall."""
+    home: InPlace
+    """The person's own checkout."""
+    preparation: Preparation
+
+
+def lay_foundation(stack: ExitStack, project: Project) -> Foundation:
+    """In the order in which a person wants to hear of what is missing."""
+    clock = SystemClock()
+    executor = Processes(clock)
+    stack.callback(executor.close)
+    path = search_path(ground_of(project))
+    agents, absent = find_agents(project)
+    verifiers = find_verifiers(project, agents)
+    build = walls_for(project, (*agents, *verifiers), executor)
+    store = open_store(project)
+    stack.callback(store.close)
+    return Foundation(
+        project=project,
+        clock=clock,
+        executor=executor,
+        path=path,
+        agents=agents,
+        absent=absent,
+        verifiers=verifiers,
+        build=build,
+        store=store,
+    )
+
+
+def put_together(
+    stack: ExitStack,
+    found: Foundation,
+    settings: Settings,
+    *,
+    sink: Sink,
+    interrupted: Callable[[], str | None],
+    person: Person | None = None,
+) -> Assembled:
+    """The wall goes up, and everything is joined."""
+    project, executor = found.project, found.executor
+    lessons = FileLessons(FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S))
+    door = SocketDoor(found.store, executor, lessons)
+    stack.callback(door.close)
+    wall, git = found.build(stack, door.directory)
+    workspace = InPlace(git, project.root)
+    workspace.hide(IGNORED)
+    env = with_ralph(settings.env, project.tools)
+    preparation = Preparation(
+        project.root,
+        include=project.loaded.config.workspace.include,
+        setup=project.loaded.config.workspace.setup,
+        env=env,
+        executor=executor,
+        wall=wall,
+    )
+    kit = Kit(
+        settings=msgspec.structs.replace(settings, env=env),
+        store=found.store,
+        agents=found.agents,
+        workspace=workspace,
+        executor=executor,
+        clock=found.clock,
+        sink=sink,
+        door=door,
+        homes=SessionHomes(os.path.join(project.state, ".tmp"), os.environ),
+        wall=wall,
+        checkouts=ThrowAway(git, workspace, folder=checkouts_of(project), preparation=preparation),
+        verifiers=found.verifiers,
+        library=open_library(project),
+        interrupted=interrupted,
+        is_alive=is_alive,
+        person=person,
+    )
+    return Assembled(kit=kit, git=git, home=workspace, preparation=preparation)
+
+
+def checkouts_of(project: Project) -> str:
+    """Where private checkouts are."""
+    return os.path.join(project.state, "checkouts")
+
+
 @contextmanager
 def assemble(
     project: Project, target: Chosen, stdout: TextIO, *, json: bool, color: str
 ) -> Iterator[Kit]:
     """All of it; taken apart again at the end."""
-    clock = SystemClock()
     with ExitStack() as stack:
-        executor = Processes(clock)
-        stack.callback(executor.close)
-        path = search_path(ground_of(project))
-        git_dir = InPlace(Outside(executor, path), project.root).git_dir
-        agents, absent = find_agents(project)
-        verifiers = find_verifiers(project, agents)
-        everyone = (*agents, *verifiers)
-        build = walls_for(project, everyone, executor)
-        store = open_store(project)
-        stack.callback(store.close)
-        run_id = new_run(store, clock)
-        stack.enter_context(CheckoutLock(git_dir, run_id))
-        name = target(store) if callable(target) else target
-        settings = settings_of(project, run_id, find_target(store, name), everyone, absent)
-        signals = stack.enter_context(Signals(executor))
-        lessons = FileLessons(FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S))
-        door = SocketDoor(store, executor, lessons)
-        stack.callback(door.close)
-        wall, git = build(stack, door.directory)
-        workspace = InPlace(git, project.root)
-        workspace.hide(IGNORED)
-        sink = screen_of(project, store, settings.target, stdout, clock, json=json, color=color)
-        sink, silent = with_news(project.loaded, sink, settings.run_id, executor, stdout, path=path)
-        env = with_ralph(settings.env, project.tools)
-        settings = msgspec.structs.replace(settings, env=env, warnings=silent)
-        stack.callback(sink.close)
-        signals.last_deed = sink.close
-        if stay_awake := awake_command(path):
-            executor.keep(stay_awake)
-        preparation = Preparation(
-            project.root,
-            include=project.loaded.config.workspace.include,
-            setup=project.loaded.config.workspace.setup,
-            env=env,
-            executor=executor,
-            wall=wall,
-        )
-        yield Kit(
-            settings=settings,
-            store=store,
-            agents=agents,
-            workspace=workspace,
-            executor=executor,
-            clock=clock,
-            sink=sink,
-            door=door,
-            homes=SessionHomes(os.path.join(project.state, ".tmp"), os.environ),
-            wall=wall,
-            checkouts=ThrowAway(
-                git,
-                workspace,
-                folder=os.path.join(project.state, "checkouts"),
-                preparation=preparation,
-            ),
-            verifiers=verifiers,
-            library=open_library(project),
-            interrupted=lambda: signals.interrupted,
-            is_alive=is_alive,
-            person=a_person(executor, sink, signals.forgive, stdout) if not json else None,
-        )
+        yield assemble_run(stack, project, target, stdout, json=json, color=color).kit
+
+
+def assemble_run(
+    stack: ExitStack,
+    project: Project,
+    target: Chosen,
+    stdout: TextIO,
+    *,
+    json: bool,
+    color: str,
+) -> Assembled:
+    """A run of its own, with a screen and whoever else is told: the only one in its checkout."""
+    found = lay_foundation(stack, project)
+    executor, store = found.executor, found.store
+    run_id = new_run(store, found.clock)
+    git_dir = InPlace(Outside(executor, found.path), project.root).git_dir
+    stack.enter_context(CheckoutLock(git_dir, run_id))
+    goal = find_target(store, target(store) if callable(target) else target)
+    settings = settings_of(project, run_id, goal, found.everyone, found.absent)
+    signals = stack.enter_context(Signals(executor))
+    sink = screen_of(project, store, goal, stdout, found.clock, json=json, color=color)
+    sink, silent = with_news(project.loaded, sink, run_id, executor, stdout, path=found.path)
+    stack.callback(sink.close)
+    signals.last_deed = sink.close
+    if stay_awake := awake_command(found.path):
+        executor.keep(stay_awake)
+    return put_together(
+        stack,
+        found,
+        msgspec.structs.replace(settings, warnings=silent),
+        sink=sink,
+        interrupted=lambda: signals.interrupted,
+        person=a_person(executor, sink, signals.forgive, stdout) if not json else None,
+    )

@@ -118,6 +118,12 @@ class HistoryPart(BreakersPart):
         self.emit(event, row[0])
 
     @whole
+    def rename_commits(self, session: SessionId, commits: tuple[str, ...]) -> None:
+        """Its work was rebased: these are its commits now."""
+        values = {"id": session, "commits": as_json(commits)}
+        self._must_hit(SQL.rename_commits, values, f"session {session}")
+
+    @whole
     def tell(self, session: SessionId, told: str) -> None:
         """Record a claim that the session makes over its socket."""
         self._must_hit(SQL.tell, {"id": session, "told": told}, f"session {session}")
@@ -241,17 +247,17 @@ class HistoryPart(BreakersPart):
     @whole
     def send(self, run: RunId, word: Word, task: TaskId | None = None, reason: str = "") -> None:
         """Ask something of a running loop."""
-        self.db.execute(
-            SQL.send,
-            {
-                "run": run,
-                "word": word.value,
-                "task": task,
-                "reason": reason,
-                "now": self.now(),
-            },
-        )
+        self._ask(run, word, task, reason)
         self.emit(ControlSent(word=word.value, task_id=task, reason=reason), run)
+
+    @whole
+    def forward(self, control: Control, to: RunId) -> None:
+        """Pass on what was asked of us; nobody is told again."""
+        self._ask(to, control.word, control.task_id, control.reason)
+
+    def _ask(self, run: RunId, word: Word, task: TaskId | None, reason: str) -> None:
+        values = {"run": run, "word": word.value, "task": task, "reason": reason}
+        self.db.execute(SQL.send, values | {"now": self.now()})
 
     def take_controls(self, run: RunId) -> list[Control]:
         """What was asked since the last look; each is handed out once."""

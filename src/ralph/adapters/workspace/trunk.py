@@ -94,6 +94,13 @@ class SharedBranch:
     def is_open(self, task: TaskId) -> bool:
         return os.path.exists(self._mark(task)) and os.path.isdir(self._top(task))
 
+    def opened(self) -> tuple[TaskId, ...]:
+        if not os.path.isdir(self._folder):
+            return ()
+        names = os.listdir(self._folder)
+        tasks = (TaskId(name.removesuffix(READY)) for name in names if name.endswith(READY))
+        return tuple(task for task in tasks if self.is_open(task))
+
     def close(self, task: TaskId) -> None:
         if not self.is_open(task):
             return

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from ralph.core.brief import Material
-from ralph.core.sections import Given
+from ralph.core.sections import Given, Section
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
@@ -31,6 +31,8 @@ def compose(kit: Kit, claim: Claim) -> Brief:
     passage = kit.document.passage(task) if kit.document is not None else None
     if passage is not None:
         known = _with_passage(known, passage)
+    if kit.conflict:
+        known = replace(known, more=(*known.more, _conflict(kit.conflict)))
     told = tell(known, s.telling, s.commit)
     for trouble in told.troubles:
         kit.warn_once(trouble)
@@ -53,6 +55,10 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         brief = _as_wished(brief, passage)
     write_files(brief)
     return brief
+
+
+def _conflict(text: str) -> Section:
+    return Section(name="conflict", title="What was merged meanwhile", parts=(text,))
 
 
 def _as_wished(brief: Brief, passage: Passage) -> Brief:

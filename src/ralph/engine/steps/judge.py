@@ -44,14 +44,16 @@ def judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Ve
         return _skip(kit, task)
     if task.id in kit.skipped:
         return _skip(kit, task)
-    if isinstance(verdict.transition, Accepted) and _is_to_be_committed(kit, session):
+    is_new = session.mark is not Mark.COMMITTED
+    if isinstance(verdict.transition, Accepted) and is_new and _is_to_be_committed(kit, session):
         # A commit comes next; after a crash in the middle of it, it must be finished.
         kit.store.mark_session(session.id, Mark.ACCEPTED)
     return verdict
 
 
 def _is_to_be_committed(kit: Kit, session: Session) -> bool:
-    return session.after is None or bool(session.after.dirty) or kit.document is not None
+    is_more_to_do = kit.document is not None or kit.trunk is not None
+    return session.after is None or bool(session.after.dirty) or is_more_to_do
 
 
 def _skip(kit: Kit, task: Task) -> Verdict:
@@ -63,7 +65,7 @@ def _judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
     """Each step only if the one before allows it; every result leaves a durable mark."""
     task, ending = claim.task, session.ending
     assert ending is not None
-    if session.mark is Mark.ACCEPTED:
+    if session.mark in (Mark.ACCEPTED, Mark.COMMITTED):
         verified = any(check.passed for check in kit.store.checks(session.id))
         return Verdict(transition=Accepted(verified), message="accepted before Ralph was stopped")
     left = kit.document.look(task) if kit.document is not None else Left()

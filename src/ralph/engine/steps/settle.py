@@ -10,10 +10,11 @@ from ralph.core.task import Status, Task
 from ralph.core.transitions import Accepted, Rejected, Struck
 from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit, Unfinished
+from ralph.engine.merging import Merged, merge
 from ralph.engine.telling import announce
 from ralph.engine.work import bring_back, commit_work, mind_secrets, set_aside
 from ralph.ports.claims import Claim
-from ralph.ports.history import Session
+from ralph.ports.history import Mark, Session
 
 
 def settle(
@@ -23,14 +24,20 @@ def settle(
     task = claim.task
     for warning in verdict.warnings:
         kit.warn(warning, task.id)
+    merged = Merged()
     if isinstance(verdict.transition, Accepted) and base and session.after:
-        bring_back(kit, task.id, base, session.after)
-        mind_secrets(kit, task.id, base, session.after)
-        if kit.document is not None:
-            # Now, so that the tick is part of the commit.
-            kit.document.conclude(task, done=True)
-        announce(kit, task, session, verdict)
-        commit_work(kit, task, session.id, base, session.after)
+        if session.mark is not Mark.COMMITTED:
+            bring_back(kit, task.id, base, session.after)
+            mind_secrets(kit, task.id, base, session.after)
+            if kit.document is not None:
+                # Now, so that the tick is part of the commit.
+                kit.document.conclude(task, done=True)
+            announce(kit, task, session, verdict)
+            commit_work(kit, task, session.id, base, session.after)
+        if kit.trunk is not None:
+            kit.store.mark_session(session.id, Mark.COMMITTED)
+            merged = merge(kit, kit.trunk, claim, session)
+            verdict = merged.refused or verdict
     try:
         after = kit.store.settle(
             claim,
@@ -38,6 +45,7 @@ def settle(
             message=_log_line(task, session, verdict),
             fail_fast=kit.settings.fail_fast,
             run=kit.settings.run_id,
+            events=merged.events,
             memories=_learned(kit, claim, session, verdict),
         )
     except ClaimLost as lost:
@@ -46,6 +54,9 @@ def settle(
             set_aside(kit, task.id, claim.attempt, base)
         return Progress(reason="the claim was lost")
     kit.publish()
+    if merged.base is not None:
+        base = merged.base
+        kit.store.move_base(task.id, base)
     if kit.document is not None:
         if after.status is not Status.DONE:
             kit.document.conclude(task, done=False)

@@ -60,6 +60,10 @@ UPDATE sessions SET mark = :mark, gates = coalesce(:gates, gates) WHERE id = :id
 UPDATE sessions SET commits = json_insert(commits, '$[#]', :commit) WHERE id = :id
 RETURNING run_id
 
+-- name: rename_commits
+-- What they are called since they were rebased.
+UPDATE sessions SET commits = :commits WHERE id = :id
+
 -- name: tell
 -- A claim made over the session's socket.
 UPDATE sessions SET told = :told WHERE id = :id

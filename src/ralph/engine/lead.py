@@ -1,0 +1,317 @@
+"""The lead of a team: starts its workers, hears people, and lets their checkout follow."""
+
+from collections import Counter
+from typing import Final
+
+from ralph.core.errors import NoSuchTask, RalphError, UnusableData, UsageError
+from ralph.core.events import RunEnded, TaskDone, TaskFailed
+from ralph.core.ids import RunId, WorkerId
+from ralph.core.outcome import EXIT_CODES, Outcome
+from ralph.core.safe_text import one_line
+from ralph.core.task import Status
+from ralph.core.team_events import WorkerLeft
+from ralph.engine.control import SKIPPED, block
+from ralph.engine.gates import Interrupted, run_at, take_for_baseline
+from ralph.engine.kit import MARKER, Kit
+from ralph.engine.loop import End, Loop
+from ralph.engine.recovery import recover
+from ralph.ports.history import Control, Word
+from ralph.ports.staff import Departure, Report, Staff
+from ralph.ports.trunk import Trunk
+
+TICK_S: Final = 0.5
+FAREWELL_S: Final = 60.0
+"""How long workers have to end in good order: a session is stopped in three steps."""
+DEATHS: Final = 5
+"""A seat whose worker dies so often while the team settles nothing stays empty."""
+ABORT: Final = ".ralph/ABORT"
+SHOWN: Final = 5
+
+WORST_FIRST: Final = (
+    Outcome.FAILURE,
+    Outcome.ERROR,
+    Outcome.LIMIT_REACHED,
+    Outcome.PAUSED,
+    Outcome.BLOCKED,
+    Outcome.INTERRUPTED,
+)
+"""Which worker's reason is the run's, when work is left."""
+
+
+def run_team(kit: Kit, trunk: Trunk, staff: Staff, workers: int) -> RunEnded:
+    """Run to one outcome, with this many workers; the record of it is the last event."""
+    lead = Lead(kit, trunk, staff, workers)
+    lead.check_ground()
+    lead.start()
+    try:
+        report = lead.until_all_have_left()
+    except RalphError as error:
+        lead.end(Outcome.ERROR, str(error), error.exit_code)
+        raise
+    except BaseException as error:
+        lead.end(Outcome.ERROR, f"{type(error).__name__}: {error}", 70)
+        raise
+    return lead.end(report.outcome, report.reason, report.exit_code)
+
+
+class Lead(Loop):
+    """A run that works through others."""
+
+    def __init__(self, kit: Kit, trunk: Trunk, staff: Staff, workers: int) -> None:
+        super().__init__(kit)
+        self.trunk = trunk
+        self.staff = staff
+        self.seats = [f"teammate-{number}" for number in range(1, workers + 1)]
+        self.empty: dict[str, Report] = {}
+        """Seats that stay empty, and why."""
+        self.deaths: Counter[str] = Counter()
+        self.target = kit.settings.target
+        self.seq = kit.store.last_seq()
+        self.behind = ""
+        """Why the person's checkout does not follow."""
+
+    def check_ground(self) -> None:
+        """Before anything is recorded: is this a place where a team can work?"""
+        kit = self.kit
+        if kit.settings.commit == "none":
+            raise UsageError(
+                "several workers need commits: their work comes together in git",
+                hint="leave out --no-commit, or run with one worker",
+            )
+        if kit.library.exists(ABORT):
+            raise RalphError(f"{ABORT} is there, so no team starts", hint=f"rm {ABORT}")
+        self.trunk.tidy()
+        dirty = kit.workspace.snapshot().dirty
+        if dirty:
+            names = ", ".join(one_line(path, 60) for path in dirty[:SHOWN])
+            more = f" and {len(dirty) - SHOWN} more" if len(dirty) > SHOWN else ""
+            raise UnusableData(
+                f"several workers start from what is committed, and this is not: {names}{more}",
+                hint="commit it, `git stash -u` it, or ignore it; one worker would leave it alone",
+            )
+
+    def prepare(self) -> None:
+        """End what dead runs have left; nothing here is anybody's unfinished work."""
+        kit = self.kit
+        kit.store.keep_reserve()
+        recover(kit)
+        everyone = (*kit.agents, *kit.verifiers)
+        homes = {agent.traits.name: agent.traits.home for agent in everyone}
+        kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
+        kit.checkouts.tidy()
+        clear_checkouts(kit, self.trunk)
+        self._follow_trunk()
+
+    def until_all_have_left(self) -> Report:
+        """Keep every seat taken while there is work; then draw the conclusion."""
+        kit = self.kit
+        try:
+            self.prepare()
+            if end := self._asked_to_stop() or self._nothing_left() or self._baseline():
+                return _report(end)
+            self._fill_seats()
+            while self.staff.present or self._fill_seats():
+                kit.executor.sleep(TICK_S, self._tick)
+                if self._is_over():
+                    self._say_goodbye()
+            self._tick()
+            return self._conclusion()
+        finally:
+            self.staff.close()
+            self._bury_everyone()
+            clear_checkouts(kit, self.trunk)
+            self._follow_trunk()
+
+    def _baseline(self) -> End | None:
+        """In a checkout of its own: what gates leave behind is not the person's."""
+        kit = self.kit
+        if not kit.settings.gates:
+            return None
+        try:
+            with kit.checkouts.of(kit.workspace, kit.take_snapshot(), "verify-baseline") as place:
+                results = tuple(run_at(kit, gate, place) for gate in kit.settings.gates)
+        except Interrupted:
+            return self._asked_to_stop()
+        take_for_baseline(kit, results)
+        return None
+
+    # Workers
+
+    def _fill_seats(self) -> bool:
+        """Hire where a seat is free, while there is work; True if anybody came."""
+        hired = False
+        kit = self.kit
+        if self._is_over() or kit.stopping or kit.paused or not kit.store.has_open(self.target):
+            return False
+        for seat in self.seats:
+            if seat not in self.staff.present and seat not in self.empty:
+                self.staff.hire(seat)
+                hired = True
+        return hired
+
+    def _tick(self) -> bool:
+        """Look at everything once; True: something has changed that needs more than a look."""
+        kit = self.kit
+        kit.look_after()
+        kit.publish()
+        kit.sink.tick()
+        self._hear()
+        if kit.library.exists(ABORT):
+            kit.stopping = kit.stopping or f"{ABORT} is there"
+            kit.stop_now = True
+        self._catch_up()
+        for gone in self.staff.departures():
+            self._see_off(gone)
+        if not self._is_over():
+            self._fill_seats()
+        return bool(not self.staff.present or self._is_over())
+
+    def _see_off(self, gone: Departure) -> None:
+        kit, report = self.kit, gone.report
+        self._bury(gone.worker)
+        if report is None or report.outcome is Outcome.INTERRUPTED:
+            if report is None:
+                kit.record(
+                    WorkerLeft(
+                        run_id=kit.settings.run_id,
+                        worker=gone.worker,
+                        seat=gone.seat,
+                        outcome=None,
+                        reason=gone.reason,
+                    )
+                )
+            self.deaths[gone.seat] += 1
+            if self.deaths[gone.seat] < DEATHS:
+                return
+            why = f"{gone.seat} has died {DEATHS} times in a row, the last time: {gone.reason}"
+            report = Report(outcome=Outcome.ERROR, reason=why, exit_code=1)
+        self.empty[gone.seat] = report
+
+    def _bury(self, worker: WorkerId) -> None:
+        """End what it has left running, and give back what it held."""
+        self.kit.executor.sweep(f"{MARKER}={worker}")
+        recover(self.kit)
+
+    def _bury_everyone(self) -> None:
+        for member in self.kit.store.crew(self.kit.settings.run_id):
+            if member.seat:
+                self.kit.executor.sweep(f"{MARKER}={member.worker}")
+        recover(self.kit)
+
+    def _say_goodbye(self) -> None:
+        """Everybody ends in good order; whoever does not is ended."""
+        self.staff.call_off()
+
+        def all_gone() -> bool:
+            self.kit.look_after()
+            self.kit.publish()
+            self.kit.sink.tick()
+            for gone in self.staff.departures():
+                self._bury(gone.worker)
+                if gone.report is not None:
+                    self.empty[gone.seat] = gone.report
+            return not self.staff.present
+
+        self.kit.executor.sleep(FAREWELL_S, all_gone)
+        self.staff.close()
+
+    def _is_over(self) -> bool:
+        """Shall nobody work any more?"""
+        kit = self.kit
+        failed = any(one.outcome is Outcome.FAILURE for one in self.empty.values())
+        return bool(kit.interrupted() or kit.stop_now or failed or kit.store.is_full)
+
+    def _conclusion(self) -> Report:
+        kit = self.kit
+        if end := self._asked_to_stop():
+            return _report(end)
+        worst = sorted(
+            self.empty.values(),
+            key=lambda one: WORST_FIRST.index(one.outcome) if one.outcome in WORST_FIRST else 99,
+        )
+        if worst and worst[0].outcome is Outcome.FAILURE:
+            return worst[0]
+        if end := self._nothing_left():
+            return _report(end)
+        if worst and worst[0].outcome in WORST_FIRST:
+            return worst[0]
+        open_ = kit.store.counts(self.target).open
+        return _report((Outcome.BLOCKED, f"{open_} open, none of them can run"))
+
+    # People
+
+    def _hear(self) -> None:
+        """What people say to the run is said to its workers."""
+        kit = self.kit
+        for control in kit.store.take_controls(kit.address):
+            match control.word:
+                case Word.PAUSE:
+                    kit.paused = True
+                case Word.RESUME:
+                    kit.paused = False
+                case Word.STOP | Word.STOP_NOW:
+                    kit.stopping = "stopped by a person"
+                    kit.stop_now = kit.stop_now or control.word is Word.STOP_NOW
+                case Word.SKIP:
+                    self._skip(control)
+                    continue
+                case _:
+                    pass
+            for worker in self.staff.present.values():
+                kit.store.forward(control, address(worker))
+
+    def _skip(self, control: Control) -> None:
+        kit, task = self.kit, control.task_id
+        if task is None:
+            return
+        try:
+            holder = kit.store.find(task).claimed_by
+        except NoSuchTask:
+            return
+        if holder is not None and holder in self.staff.present.values():
+            kit.store.forward(control, address(holder))
+        else:
+            block(kit, task, control.reason or SKIPPED)
+
+    # The branch
+
+    def _catch_up(self) -> None:
+        """What has happened since the last look may be news for the person's checkout."""
+        kit = self.kit
+        moved = False
+        while recorded := kit.store.events(after=self.seq, limit=1000):
+            self.seq = recorded[-1].seq
+            for one in recorded:
+                if isinstance(one.event, TaskDone | TaskFailed):
+                    self.deaths.clear()
+                    moved = True
+        if moved:
+            self._follow_trunk()
+
+    def _follow_trunk(self) -> None:
+        why = self.trunk.follow()
+        if why and why != self.behind:
+            self.kit.warn(why)
+        self.behind = why
+        self.kit.snapshot = None
+
+
+def clear_checkouts(kit: Kit, trunk: Trunk) -> None:
+    """A worker may have died between the end of its task and that of its checkout."""
+    for task in trunk.opened():
+        try:
+            is_open = kit.store.find(task).status in (Status.PENDING, Status.IN_PROGRESS)
+        except NoSuchTask:
+            is_open = False
+        if not is_open:
+            trunk.close(task)
+
+
+def address(worker: WorkerId) -> RunId:
+    """Under which a worker of a team is spoken to."""
+    return RunId(worker)
+
+
+def _report(end: End) -> Report:
+    outcome, reason = end
+    return Report(outcome=outcome, reason=reason, exit_code=EXIT_CODES[outcome])

@@ -1,0 +1,146 @@
+"""Part of step 5 in a team: accepted work becomes part of the branch, one piece at a time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+import msgspec
+
+from ralph.core.errors import NoSuchTask
+from ralph.core.events import GatesWeighed, WorkSaved
+from ralph.core.gates import weigh
+from ralph.core.ids import TaskId
+from ralph.core.merging import conflict_in_words, has_both_sides
+from ralph.core.snapshot import Snapshot
+from ralph.core.task import Task
+from ralph.core.team_events import WorkMerged
+from ralph.core.transitions import Accepted, Conflicted, Rejected
+from ralph.core.verdict import Verdict, on_gates
+from ralph.engine.control import listen
+from ralph.engine.gates import Interrupted, remember, run_gates
+from ralph.engine.kit import Kit
+from ralph.ports.claims import Claim
+from ralph.ports.history import Session
+from ralph.ports.trunk import Conflict, Trunk
+
+QUEUE_S: Final = 0.2
+"""How often one who waits asks whether it is its turn."""
+LOOKED_AT: Final = 10
+NAMED: Final = 5
+"""Other tasks that a conflict names."""
+
+
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of accepted work."""
+
+    refused: Verdict | None = None
+    """Instead of the verdict that let it come so far."""
+    base: Snapshot | None = None
+    """What refused work is based on now."""
+    events: tuple[WorkMerged, ...] = ()
+    """None where there was nothing to merge."""
+
+
+def merge(kit: Kit, trunk: Trunk, claim: Claim, session: Session) -> Merged:
+    """Rebase on the tip, gates again if that has moved, fast-forward. Killed anywhere, it is done
+    again from the beginning, or found to be done."""
+    task = claim.task.id
+    _clear(kit, task)
+    with _turn(kit, trunk, claim):
+        if trunk.is_merged(task):
+            return _in_the_branch(kit, trunk, task)
+        base = kit.store.base(task)
+        rebased = trunk.rebase(task)
+        kit.snapshot = None
+        if rebased.conflict is not None:
+            return Merged(refused=_conflicted(kit, session, rebased.conflict))
+        now = kit.workspace.snapshot()
+        onto = Snapshot(head=rebased.tip, branch=now.branch)
+        if base is None or base.head != rebased.tip:
+            refused = _gated(kit, task)
+            if refused is not None:
+                return Merged(refused=refused, base=onto)
+            # From here on nobody has to ask the gates again, though Ralph should die now.
+            kit.store.move_base(task, onto)
+        kit.store.rename_commits(session.id, kit.workspace.changes(onto, now).commits)
+        trunk.advance(task, rebased.tip)
+        return _in_the_branch(kit, trunk, task)
+
+
+def _in_the_branch(kit: Kit, trunk: Trunk, task: TaskId) -> Merged:
+    head, base = kit.workspace.snapshot().head, kit.store.base(task)
+    if base is not None and base.head == head:
+        return Merged()
+    return Merged(events=(WorkMerged(task_id=task, branch=trunk.branch, commit=head),))
+
+
+def _clear(kit: Kit, task: TaskId) -> None:
+    """What is not committed by now is nobody's work: reports of gates, likely secrets. A rebase
+    needs it out of the way."""
+    now = kit.workspace.snapshot()
+    if not now.dirty:
+        return
+    ref = f"refs/ralph/kept/{task}/left"
+    kit.workspace.save(ref, f"Left uncommitted by {task}\n")
+    kit.workspace.restore(Snapshot(head=now.head, branch=now.branch))
+    kit.snapshot = None
+    kit.record(WorkSaved(task_id=task, ref=ref))
+
+
+@contextmanager
+def _turn(kit: Kit, trunk: Trunk, claim: Claim) -> Iterator[None]:
+    """Wait for the right to move the branch; a signal, or the loss of the claim, ends that."""
+    while True:
+        with trunk.turn() as is_ours:
+            if is_ours:
+                yield
+                return
+        kit.executor.sleep(QUEUE_S, lambda: _is_called_off(kit, claim))
+        if _is_called_off(kit, claim):
+            raise Interrupted
+
+
+def _is_called_off(kit: Kit, claim: Claim) -> bool:
+    kit.look_after()
+    stop = listen(kit, claim.task.id)
+    kit.publish()
+    return bool(stop or kit.interrupted() or kit.stop_now or not kit.store.holds(claim))
+
+
+def _gated(kit: Kit, task: TaskId) -> Verdict | None:
+    """The work passes on top of what others have done, or a verdict that says why not."""
+    if not kit.settings.gates:
+        return None
+    results = run_gates(kit, task)
+    evidence, decisive = weigh(kit.baseline, results)
+    kit.record(GatesWeighed(task_id=task, evidence=evidence))
+    verdict = on_gates(evidence, decisive)
+    if isinstance(verdict.transition, Accepted):
+        remember(kit, results)
+        _clear(kit, task)
+        return None
+    return msgspec.structs.replace(
+        verdict, message=f"{verdict.message}, once it is on top of what others have merged"
+    )
+
+
+def _conflicted(kit: Kit, session: Session, conflict: Conflict) -> Verdict:
+    """At no cost, unless it comes from joining two sides: that could go on for ever."""
+    why = conflict_in_words(conflict.files, others(kit, conflict.theirs))
+    before = [one for one in last_sessions(kit, session.task_id) if one.attempt < session.attempt]
+    is_second = has_both_sides([one.judged for one in before])
+    return Verdict(transition=Rejected(why) if is_second else Conflicted(why), message=why)
+
+
+def last_sessions(kit: Kit, task: TaskId) -> list[Session]:
+    """Those that say how the task's next one begins, the newest first."""
+    return kit.store.sessions(task=task, limit=LOOKED_AT)[::-1]
+
+
+def others(kit: Kit, tasks: tuple[TaskId, ...]) -> list[Task]:
+    """Those of them that still exist."""
+    found = []
+    for task in tasks[:NAMED]:
+        with suppress(NoSuchTask):
+            found.append(kit.store.find(task))
+    return found

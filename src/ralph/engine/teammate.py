@@ -1,0 +1,150 @@
+"""A worker of a team: the same loop, with a checkout for each task and a branch that all share."""
+
+from ralph.core.errors import NoSuchTask, RalphError
+from ralph.core.ids import TaskId
+from ralph.core.limits import Limits, spent
+from ralph.core.merging import Beginning, beginning, conflict_for_brief
+from ralph.core.outcome import EXIT_CODES, Outcome
+from ralph.core.snapshot import Snapshot, work
+from ralph.core.task import Status
+from ralph.core.team_events import WorkerJoined, WorkerLeft
+from ralph.core.transitions import Released
+from ralph.engine.iteration import Iterated, give_back, iterate
+from ralph.engine.kit import Kit
+from ralph.engine.loop import End, Loop
+from ralph.engine.merging import last_sessions, others
+from ralph.ports.claims import Claim
+from ralph.ports.staff import Report
+from ralph.ports.trunk import Trunk
+
+
+def work_along(kit: Kit, trunk: Trunk) -> Report:
+    """Work until there is nothing left, or something says stop; the lead draws the conclusions."""
+    teammate = Teammate(kit, trunk)
+    teammate.start()
+    try:
+        outcome, reason = teammate.until_settled()
+        report = Report(outcome=outcome, reason=reason, exit_code=EXIT_CODES[outcome])
+    except RalphError as error:
+        report = excuse(error)
+    teammate.leave(report)
+    return report
+
+
+def excuse(error: RalphError) -> Report:
+    """What an error comes to for the team."""
+    hint = f" ({error.hint})" if error.hint else ""
+    return Report(outcome=Outcome.ERROR, reason=f"{error}{hint}", exit_code=error.exit_code)
+
+
+class Teammate(Loop):
+    """One seat."""
+
+    def __init__(self, kit: Kit, trunk: Trunk) -> None:
+        super().__init__(kit)
+        kit.trunk = self.trunk = trunk
+        self.has_baseline = True  # the lead has taken it
+
+    def start(self) -> None:
+        """Take the seat; the lead has made the run known."""
+        kit, s = self.kit, self.kit.settings
+        kit.store.join(s.worker, s.run_id, s.owner, s.lease_s, s.seat)
+        kit.record(WorkerJoined(run_id=s.run_id, worker=s.worker, seat=s.seat))
+
+    def leave(self, report: Report) -> None:
+        """Say why."""
+        kit, s = self.kit, self.kit.settings
+        kit.look_after()
+        kit.record(
+            WorkerLeft(
+                run_id=s.run_id,
+                worker=s.worker,
+                seat=s.seat,
+                outcome=report.outcome,
+                reason=report.reason,
+            )
+        )
+
+    def prepare(self) -> None:
+        """The lead has looked around."""
+        self.guard.begin()
+
+    def limit(self) -> str | None:
+        """Iterations are counted for the whole team, when one begins."""
+        return spent(Limits(run_s=self.kit.settings.limits.run_s), 0, self.elapsed())
+
+    def claim(self) -> Claim | None:
+        """With the number of an iteration that no other worker has."""
+        kit, s = self.kit, self.kit.settings
+        if kit.store.next_ready(s.target, s.schedule) is None:
+            return None
+        number = kit.store.begin_iteration(s.run_id, s.limits.iterations)
+        if number is None:
+            self.used_up = f"the limit of {s.limits.iterations} iterations is reached"
+            return None
+        taken = super().claim()
+        if taken is None:
+            kit.store.uncount_iteration(s.run_id)
+        kit.iteration = number - 1
+        return taken
+
+    def nothing_ready(self) -> End | None:
+        """The lead sees to what the dead have left."""
+        if self.used_up:
+            return Outcome.LIMIT_REACHED, self.used_up
+        return self.wait_for_others()
+
+    def work_on(self, taken: Claim) -> Iterated:
+        """In the task's own checkout, which is gone when its work is safe."""
+        kit, task = self.kit, taken.task.id
+        try:
+            self._move_in(taken)
+        except BaseException:
+            give_back(kit, taken, Released("its checkout could not be made ready"))
+            raise
+        iterated = iterate(kit, taken)
+        if not iterated.counts:
+            kit.store.uncount_iteration(kit.settings.run_id)
+        # Whoever claims it next finds its work in its checkout.
+        kit.unfinished = None
+        self._move_out(task)
+        return iterated
+
+    def _move_in(self, taken: Claim) -> None:
+        kit, task = self.kit, taken.task
+        kit.workspace = self.trunk.open(task.id)
+        kit.snapshot, kit.kept, kit.unfinished, kit.conflict = None, frozenset(), None, ""
+        run = kit.store.run(kit.settings.run_id)
+        kit.baseline = run.baseline if run is not None else ()
+        sessions = last_sessions(kit, task.id)
+        begins = beginning([one.judged for one in sessions])
+        if begins is Beginning.AS_IT_IS:
+            return
+        ref = f"refs/ralph/conflict/{task.id}/{sessions[0].attempt}"
+        theirs: list[TaskId] = []
+        if begins is Beginning.SIDE_BY_SIDE:
+            theirs += self.trunk.side_by_side(task.id, ref).theirs
+        else:
+            self.trunk.start_over(task.id, ref)
+        tip = kit.workspace.snapshot()
+        # All of it is the task's, also what is in the tree already.
+        kit.store.move_base(task.id, Snapshot(head=tip.head, branch=tip.branch))
+        kit.conflict = conflict_for_brief(
+            begins, task.reason or "", others(kit, tuple(theirs)), ref
+        )
+
+    def _move_out(self, task: TaskId) -> None:
+        """Remove the checkout of a task that is over, or whose work others continue below it."""
+        kit = self.kit
+        try:
+            status = kit.store.find(task).status
+        except NoSuchTask:
+            status = None
+        if status is Status.IN_PROGRESS:
+            return  # another worker has it already
+        if status is not Status.PENDING or kit.store.children(task):
+            self.trunk.close(task)
+        elif (base := kit.store.base(task)) is not None:
+            # Whoever tries it next keeps out of the way of others who are at these files.
+            touched = work(kit.workspace.changes(base, kit.take_snapshot()), kit.workspace.prefix)
+            kit.store.learn_files(task, touched)

@@ -1,0 +1,92 @@
+"""A team, put together: its lead here, and what a worker is told about its seat."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TextIO
+
+import msgspec
+
+from ralph.adapters.executor.staff import Team
+from ralph.adapters.workspace.trunk import SharedBranch, current_branch
+from ralph.config.load import Loaded
+from ralph.core.ids import RunId, WorkerId
+from ralph.core.order import Schedule
+from ralph.core.target import Target
+from ralph.engine.kit import MARKER, Kit
+from ralph.ports.staff import Staff
+from ralph.ports.trunk import Trunk
+from ralph.wiring.project import Project
+from ralph.wiring.run import Assembled, assemble_run, checkouts_of
+
+
+class Seat(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a worker has to know. The configuration is that of the lead, frozen."""
+
+    run_id: RunId
+    worker: WorkerId
+    name: str
+    branch: str
+    target: Target
+    schedule: Schedule
+    run_s: float
+    """Seconds that are left to the run; 0 is without limit."""
+    loaded: Loaded
+
+
+class Assembly(msgspec.Struct, frozen=True, kw_only=True):
+    """A team, ready to run."""
+
+    kit: Kit
+    trunk: Trunk
+    staff: Staff
+
+
+@contextmanager
+def assemble_team(
+    project: Project, target: str | None, stdout: TextIO, *, json: bool, color: str
+) -> Iterator[Assembly]:
+    """The lead's parts; taken apart again at the end."""
+    with ExitStack() as stack:
+        made = assemble_run(stack, project, target, stdout, json=json, color=color)
+        kit = made.kit
+        branch = current_branch(made.home)
+        kit.settings = msgspec.structs.replace(kit.settings, schedule=schedule_of(project))
+        began = kit.clock.monotonic()
+
+        def seat(name: str, worker: WorkerId) -> bytes:
+            s = kit.settings
+            left = s.limits.run_s - (kit.clock.monotonic() - began)
+            told = Seat(
+                run_id=s.run_id,
+                worker=worker,
+                name=name,
+                branch=branch,
+                target=s.target,
+                schedule=s.schedule,
+                run_s=max(left, 0.001) if s.limits.run_s else 0.0,
+                loaded=project.loaded,
+            )
+            return msgspec.json.encode(told)
+
+        env = {**os.environ, MARKER: kit.settings.worker}
+        staff = Team(seat, cwd=project.root, env=env)
+        stack.callback(staff.close)
+        yield Assembly(kit=kit, trunk=trunk_of(project, made, branch), staff=staff)
+
+
+def trunk_of(project: Project, made: Assembled, branch: str) -> Trunk:
+    """The branch that all of them build."""
+    return SharedBranch(
+        made.git,
+        made.home,
+        branch=branch,
+        folder=checkouts_of(project),
+        preparation=made.preparation,
+    )
+
+
+def schedule_of(project: Project) -> Schedule:
+    """With several workers the longest chain comes first, unless a person says otherwise."""
+    is_plain = project.loaded.config.execution.schedule == "priority"
+    return Schedule.PRIORITY if is_plain else Schedule.CRITICAL_PATH
