@@ -30,6 +30,7 @@ from ralph.ports.person import Person
 from ralph.ports.sandbox import Wall
 from ralph.ports.sink import Sink
 from ralph.ports.store import Store
+from ralph.ui.team_files import TeamFiles
 from ralph.wiring.agents import find_agents, find_verifiers
 from ralph.wiring.callers import a_person, with_news
 from ralph.wiring.programs import search_path
@@ -186,6 +187,7 @@ def assemble_run(
     settings = settings_of(project, run_id, goal, found.everyone, found.absent)
     signals = stack.enter_context(Signals(executor))
     sink = screen_of(project, store, goal, stdout, found.clock, json=json, color=color)
+    sink = TeamFiles(sink, FolderLibrary(project.root), found.clock)
     sink, silent = with_news(project.loaded, sink, run_id, executor, stdout, path=found.path)
     stack.callback(sink.close)
     signals.last_deed = sink.close

@@ -32,8 +32,9 @@ def _asked(name: str) -> tuple[int, str]:
     from ralph.cli.opening import the_store
     from ralph.core.errors import UnusableData
     from ralph.wiring.gate_round import first_failure
-    from ralph.wiring.project import find_project
+    from ralph.wiring.project import find_project, open_library
     from ralph.wiring.settings import breaker_rules
+    from ralph.workflows.team_views import draw_team_views
     from ralph.workflows.teammates import read_asked, task_completed, teammate_idle
 
     try:
@@ -52,6 +53,7 @@ def _asked(name: str) -> tuple[int, str]:
             said = task_completed(
                 store, clock, rules, asked, lambda: first_failure(project, asked.seat)
             )
+            draw_team_views(store, open_library(project))
     return said.code, said.said
 
 
