@@ -100,3 +100,19 @@ def test_removing_asks_first(ralph: Cli) -> None:
     assert name in ids(ralph)
     ralph("guardrails", "remove", name, stdin=Keyboard(b"y\n"))
     assert name not in ids(ralph)
+
+
+def test_they_are_where_config_sh_says(ralph: Cli) -> None:
+    config = ralph.path / ".agents" / "ralph" / "config.sh"
+    config.parent.mkdir(parents=True)
+    config.write_text("GUARDRAILS_PATH=docs/lessons.md\n")
+    (ralph.path / "docs").mkdir()
+    name = ralph("guardrails", "add", "no mocks").out.strip()
+    assert "no mocks" in (ralph.path / "docs" / "lessons.md").read_text()
+    assert not file(ralph).exists()
+    assert name in ids(ralph)
+    assert "no mocks" in ralph("task", "brief", ralph("task", "add", "x").out.strip()).out
+    ralph("guardrails", "remove", name, "--yes")
+    assert name not in ids(ralph)
+    config.write_text("GUARDRAILS_PATH=../lessons.md\n")
+    assert_one_line(ralph("guardrails", "list", code=64))

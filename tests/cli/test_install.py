@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ralph.core.verification import HOW
 from ralph.documents.prompts import TEMPLATES
 from tests.cli.conftest import Cli, assert_one_line
 
@@ -9,7 +10,8 @@ from tests.cli.conftest import Cli, assert_one_line
 def test_templates_are_written_once(ralph: Cli) -> None:
     root = Path(ralph.path)
     out = ralph("install").out
-    assert out.count("wrote") == len(TEMPLATES)
+    assert out.count("wrote") == len(TEMPLATES) + 1
+    assert (root / ".agents/ralph/PROMPT_verify.md").read_text() == HOW
     mine = root / ".agents/ralph/PROMPT_build.md"
     assert mine.read_text() == TEMPLATES["build"]
     mine.write_text("mine")

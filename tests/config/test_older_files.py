@@ -52,6 +52,33 @@ def test_the_file_of_the_stories(project: Project) -> None:
     assert loaded.variables["PRD_PATH"] == ".agents/tasks/prd.md"
 
 
+def test_logs_go_to_a_folder_of_ralphs_own(project: Project) -> None:
+    project.write(".agents/ralph/config.sh", 'RUNS_DIR=".ralph/logs/of-runs/"\n')
+    loaded = project.load()
+    assert loaded.warnings == ()
+    assert loaded.runs_dir == f"{loaded.root}/.ralph/logs/of-runs"
+
+
+@pytest.mark.parametrize(
+    "place", ["logs", "/var/log", ".ralph", ".ralph/../logs", ".ralph/features", ".ralph/.tmp"]
+)
+def test_logs_that_sessions_could_reach_stay_where_they_are(project: Project, place: str) -> None:
+    project.write(".agents/ralph/config.sh", f"RUNS_DIR={place}\n")
+    loaded = project.load()
+    (warning,) = loaded.warnings
+    assert "logs stay in .ralph/runs" in warning
+    assert loaded.runs_dir == f"{loaded.root}/.ralph/runs"
+
+
+def test_what_is_known_and_has_no_effect_is_said(project: Project) -> None:
+    project.write(".agents/ralph/config.sh", "TMP_DIR=.ralph/.tmp/\nSTALE_SECONDS=0\n")
+    assert project.load().warnings == ()
+    project.write(".agents/ralph/config.sh", "TMP_DIR=/tmp\nSTALE_SECONDS=600\n")
+    first, second = project.load().warnings
+    assert "TMP_DIR has no effect: sessions' folders hold logins" in first
+    assert "STALE_SECONDS has no effect: what a dead run held is given back at once" in second
+
+
 def test_gates_of_both_files_are_joined(project: Project) -> None:
     project.write(".agents/ralph/config.sh", "GATE_LINT=a\nGATE_TEST=b\n")
     project.write(".ralph/config.sh", "GATE_TEST=c\nGATE_BUILD=d\n")

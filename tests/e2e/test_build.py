@@ -340,6 +340,10 @@ def test_a_template_of_ones_own_takes_the_place_of_ralphs(project: Project) -> N
     assert "Do US-001 (One), false, iteration 1:\n### [ ] US-001: One\n" in told.read_text()
     project.write(".agents/ralph/PROMPT_build.md", "first\n{{STORY}}\n")
     refused(project.try_ralph("build"), 78, "PROMPT_build.md, line 2", "{{STORY}}")
+    verify = project.write(".agents/ralph/PROMPT_verify.md", "{{STORY_ID}}\n<verify-pass/>\n")
+    refused(project.try_ralph("build"), 78, "PROMPT_verify.md holds an answer", "how to finish")
+    verify.write_text("{{NOBODY}}")
+    refused(project.try_ralph("build"), 78, "PROMPT_verify.md, line 1", "{{NOBODY}}")
 
 
 def test_a_retry_has_a_template_of_its_own_where_a_person_wrote_one(project: Project) -> None:
@@ -369,6 +373,7 @@ def test_config_sh_says_where_things_are(project: Project) -> None:
     project.write(
         ".agents/ralph/config.sh",
         'PRD_PATH="docs/stories.md"\nexport PLAN_PATH=docs/plan.md\nPROMPT_BUILD="docs/prompt.md"\n'
+        "RUNS_DIR=.ralph/logs\n"
         "PROGRESS_PATH='docs/progress.md'\nMAX_ITERATIONS=1 # for now\n",
     )
     project.ralph("build", code=4)
@@ -377,6 +382,9 @@ def test_config_sh_says_where_things_are(project: Project) -> None:
     assert "another step" in told.read_text()
     assert "- US-001: One\n" in (project.path / "docs/progress.md").read_text()
     assert prd(project) == TEXT
+    assert list((project.path / ".ralph/logs").glob("run-*-iter-1.log"))
+    assert not list((project.path / ".ralph/runs").glob("run-*"))
+    assert ".ralph/logs" not in project.git("status", "--porcelain", "-uall")
     (project.path / "docs/prompt.md").unlink()
     refused(project.try_ralph("build"), 66, "docs/prompt.md")
 

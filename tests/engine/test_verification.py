@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ralph.core import events
 from ralph.core.ended import Ended
@@ -56,6 +57,17 @@ def test_what_passes_is_done(world: World) -> None:
     (ended,) = world.told(events.VerificationEnded)
     assert ended.passed is True
     assert "verified" in world.store.logs(task)[-1].message
+
+
+def test_a_persons_own_template_says_how_to_look(world: World) -> None:
+    task = world.add("Sell tea")
+    kit = world.kit()
+    own = "Be strict about {{STORY_ID}}: {{STORY_TITLE}} in {{PRD_PATH}}"
+    kit.settings = replace(kit.settings, verify_prompt=own, variables={"PRD_PATH": "prd.md"})
+    world.executor.sessions = [world.works(), checks(PASS)]
+    assert run(kit).outcome is Outcome.COMPLETE
+    (rules,) = world.runs_dir.glob("*.verify-1.rules.md")
+    assert rules.read_text().startswith(f"Be strict about {task}: Sell tea in prd.md\n\n## How")
 
 
 def test_it_sees_exactly_what_was_claimed(world: World) -> None:

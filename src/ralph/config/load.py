@@ -8,7 +8,7 @@ import msgspec
 
 from ralph.config.environment import read_environment
 from ralph.config.settings import SECTIONS, Config, Duration
-from ralph.config.shell_files import read_shell_files
+from ralph.config.shell_files import read_shell_files, runs_folder
 from ralph.config.sources import RANK, Layer, Source, Values
 from ralph.config.text_values import from_text, holds_zero, kind_of, truth
 from ralph.config.toml_file import NAME, find_root, read_toml
@@ -17,6 +17,7 @@ from ralph.core.errors import Missing, UsageError
 from ralph.core.safe_text import one_line
 
 DEFAULT = Source("default")
+RUNS = ".ralph/runs"
 IMPLIED = (("agent.command", "agent.name", "command"), ("models.model", "models.strategy", "fixed"))
 """`AGENT_CMD=…` means that agent, and `--model …` that model, unless the same place says more."""
 
@@ -38,6 +39,11 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     def own_command(self, agent: str) -> str:
         """A person's own command line for an agent, from `agents.sh`; empty without one."""
         return self.variables.get(f"AGENT_{agent.upper().replace('-', '_')}_CMD", "")
+
+    @property
+    def runs_dir(self) -> str:
+        """Where logs, briefs and streams go."""
+        return os.path.join(self.root, runs_folder(self.variables.get("RUNS_DIR", "")) or RUNS)
 
     def source(self, key: str) -> Source:
         """Where a setting came from."""

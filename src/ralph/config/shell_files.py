@@ -35,6 +35,13 @@ OTHERS = frozenset(
     }
 )  # fmt: skip
 """Known, and no settings: the story pipeline reads them from `Loaded.variables`."""
+NO_EFFECT = {
+    "TMP_DIR": (".ralph/.tmp", "sessions' folders hold logins, and stay in .ralph/.tmp"),
+    "STALE_SECONDS": ("0", "what a dead run held is given back at once"),
+}
+"""Known, and not followed where they say anything but this; and why."""
+TAKEN = frozenset({"checkouts", "features", "skills", "specs", "memory", "reviews"})
+"""Folders in `.ralph` that hold something else."""
 
 
 def read_shell_files(root: str) -> tuple[Layer, dict[str, str]]:
@@ -46,6 +53,14 @@ def read_shell_files(root: str) -> tuple[Layer, dict[str, str]]:
         if os.path.lexists(path):
             _read(path, layer, variables)
     return layer, variables
+
+
+def runs_folder(path: str) -> str:
+    """`RUNS_DIR`, from the project's root; empty where logs cannot be. Only in a folder of Ralph's
+    own are they out of the reach of sessions."""
+    parts = os.path.normpath(path).split(os.sep)
+    is_free = parts[0] == ".ralph" and len(parts) > 1 and parts[1] not in TAKEN
+    return "/".join(parts) if is_free and "." not in parts[1] else ""
 
 
 def _read(path: str, layer: Layer, variables: dict[str, str]) -> None:
@@ -63,6 +78,13 @@ def _read(path: str, layer: Layer, variables: dict[str, str]) -> None:
             layer.values["git.commit"] = ("none" if truth(value) else value, source)
         elif name in SETTINGS and value:
             layer.values[SETTINGS[name]] = (from_text(SETTINGS[name], value), source)
+        elif name in NO_EFFECT and value.rstrip("/") not in ("", NO_EFFECT[name][0]):
+            layer.warnings.append(f"{source}: {name} has no effect: {NO_EFFECT[name][1]}")
+        elif name == "RUNS_DIR" and value and not runs_folder(value):
+            variables.pop(name)
+            layer.warnings.append(
+                f"{source}: logs stay in .ralph/runs: {value} is no folder of their own in .ralph"
+            )
         elif not _is_known(name):
             known = [*SETTINGS, *OTHERS, *(f"GATE_{gate}" for gate in GATES)]
             layer.warnings.append(f"{source}: {name} is no setting{nearest(name, known)}")

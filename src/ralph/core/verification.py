@@ -18,7 +18,7 @@ from ralph.core.verdict import Verdict
 NO_VERDICT: Final = "the verifier came to no verdict"
 NO_REASON: Final = "no reason was given"
 
-RULES: Final = """\
+HOW: Final = """\
 You check the work of another session, in a Ralph loop. Nobody can be asked.
 
 - You have a checkout of your own, with exactly what was claimed. Read it and run it: whatever you
@@ -28,7 +28,9 @@ You check the work of another session, in a Ralph loop. Nobody can be asked.
 - It passes when everything that the task asks for is there and works, and nothing else is broken.
   Style and taste are no reasons to refuse it.
 - Where it does not pass, say what is missing and how you found out, so that it can be mended.
+"""
 
+FINISH: Final = """\
 ## How to finish
 
 End your last message with exactly one of these two tags, on a line of its own, written without the
@@ -39,10 +41,26 @@ spaces:
 """
 
 
+def rules(own: str = "") -> str:
+    """How to check: as a person has it, or as Ralph does; and how to finish, in any case."""
+    return f"{(own or HOW).rstrip()}\n\n{FINISH}"
+
+
+def holds_an_answer(text: str) -> bool:
+    """Would it pass or fail anything, were it echoed?"""
+    sigils = read_sigils(text)
+    return sigils.verify_pass or sigils.verify_fail is not None
+
+
 def write_check(
-    material: Material, changed: Sequence[str], gates: Sequence[GateResult], telling: Telling
+    material: Material,
+    changed: Sequence[str],
+    gates: Sequence[GateResult],
+    telling: Telling,
+    told: str,
 ) -> Written:
-    """The task and what is known about it, what was changed for it, and what the gates say."""
+    """The task and what is known about it, what was changed for it, and what the gates say; beside
+    the rules, which take their part of the room."""
     files = [(path, f"- `{one_line(path, 200)}`") for path in changed] or [("", "- no file")]
     more = (
         listed("changed", "What was changed", files),
@@ -55,7 +73,7 @@ def write_check(
         task=replace(material.task, reason=None),
         more=tuple(one for one in more if one is not None),
     )
-    return write_brief(known, telling, RULES)
+    return write_brief(known, telling, told)
 
 
 def _said(result: GateResult) -> str:

@@ -9,7 +9,9 @@ from ralph.core.moment import iso
 from ralph.core.policy.decision import Phase
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
-from ralph.core.verification import NO_VERDICT, RULES, answer, write_check
+from ralph.core.task import Task
+from ralph.core.verification import NO_VERDICT, answer, rules, write_check
+from ralph.documents.templates import fill, template_path
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import called
 from ralph.engine.kit import Kit
@@ -105,7 +107,8 @@ def _brief(kit: Kit, agent: Agent, case: Case, begun: Check, checkout: str) -> B
     guidance = tuple(kit.store.guidance_for(task.id))
     known = gather(kit.store, kit.reader, task, telling=telling, target=s.target, guidance=guidance)
     changed = () if base.same_as(after) else kit.workspace.changes(base, after).files
-    written = write_check(known, changed, case.session.gates, telling)
+    told = rules(_own_rules(kit, task, files))
+    written = write_check(known, changed, case.session.gates, telling, told)
     brief = Brief(
         role=Role.VERIFY,
         task_id=task.id,
@@ -116,7 +119,7 @@ def _brief(kit: Kit, agent: Agent, case: Case, begun: Check, checkout: str) -> B
         text=written.text,
         path=f"{files}.prompt.md",
         checkout=checkout,
-        rules=RULES,
+        rules=told,
         rules_path=f"{files}.rules.md",
         terms=replace(
             kit.terms(agent),
@@ -129,6 +132,26 @@ def _brief(kit: Kit, agent: Agent, case: Case, begun: Check, checkout: str) -> B
     )
     write_files(brief)
     return brief
+
+
+def _own_rules(kit: Kit, task: Task, files: str) -> str:
+    """By a person's own template, if there is one. As it was when the run began: what is in the
+    checkout may be the work of the session that is checked."""
+    s = kit.settings
+    values = {
+        **s.variables,
+        "STORY_ID": task.name,
+        "STORY_TITLE": task.title,
+        "STORY_BLOCK": task.description,
+        "RUN_ID": str(s.run_id),
+        "ITERATION": str(kit.iteration),
+        "RUN_LOG_PATH": f"{files}.log",
+        "RUN_META_PATH": f"{kit.files}.md",
+        "RETRY_ATTEMPT": str(task.retry_count),
+        "RETRY_MAX": str(task.max_retries),
+        "QUALITY_GATES": "\n".join(f"- {gate.command}" for gate in s.gates),
+    }
+    return fill(s.verify_prompt, values, template_path("verify"))
 
 
 def _model(kit: Kit, agent: Agent, session: Session) -> str:

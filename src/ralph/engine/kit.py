@@ -23,6 +23,7 @@ from ralph.core.prices import Price
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
 from ralph.core.task import Task
+from ralph.documents import guardrails
 from ralph.engine.purse import Purse
 from ralph.engine.reading import Reader
 from ralph.ports.agent import Account, Agent, Terms
@@ -94,10 +95,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Let a second session check what the gates let through."""
     verify_model: str = ""
     """Which model does; empty is that of the first session."""
+    verify_prompt: str = ""
+    """A person's own template of how it does; empty is Ralph's."""
+    variables: Mapping[str, str] = {}
+    """What every template may speak of."""
     models: Preferences = Preferences()
     prices: Mapping[str, Price] = {}
     """By model, for agents that do not say what a session cost."""
     telling: Telling = Telling()
+    guardrails: str = guardrails.PATH
+    """Where lessons are, from the project's root."""
 
 
 MARKER = "RALPH_SESSION"
@@ -155,7 +162,7 @@ class Kit:
         self.homes = homes
         self.wall = wall
         self.library = library
-        self.reader = Reader(library)
+        self.reader = Reader(library, settings.guardrails)
         self.checkouts = checkouts
         self.verifiers = verifiers
         """Who checks the work, and who steps in for that; nobody: whoever is at work does."""

@@ -18,8 +18,9 @@ MOST_SKILLS: Final = 100
 class Reader:
     """Reads the shelf, and remembers the last guardrails that could be read."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, lessons: str = guardrails.PATH) -> None:
         self._library = library
+        self._path = lessons
         self._guardrails: tuple[Guardrail, ...] = ()
 
     def shelf(self, feature: Feature | None, telling: Telling) -> Shelf:
@@ -70,7 +71,7 @@ class Reader:
         return tuple(found)
 
     def _lessons(self, troubles: list[str]) -> tuple[Guardrail, ...]:
-        page = self._library.read(guardrails.PATH)
+        page = self._library.read(self._path)
         if page.trouble:
             # Better the lessons of yesterday than none.
             troubles.append(page.trouble)

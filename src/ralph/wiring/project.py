@@ -28,7 +28,7 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def runs_dir(self) -> str:
         """Where logs, briefs and streams go."""
-        return os.path.join(self.state, "runs")
+        return self.loaded.runs_dir
 
     @property
     def tools(self) -> str:
@@ -88,4 +88,12 @@ def open_lessons(project: Project) -> "Lessons":
         return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
     from ralph.adapters.library.lessons import FileLessons
 
-    return FileLessons(open_library(project))
+    return FileLessons(open_library(project), guardrails_of(project))
+
+
+def guardrails_of(project: Project) -> str:
+    """Where they are, from the project's root: `config.sh` may say so."""
+    from ralph.documents.guardrails import PATH
+    from ralph.workflows.pipeline import inside
+
+    return inside(project.root, project.loaded.variables.get("GUARDRAILS_PATH") or PATH)

@@ -34,7 +34,7 @@ from ralph.ui.team_files import TeamFiles
 from ralph.wiring.agents import find_agents, find_verifiers
 from ralph.wiring.callers import a_person, with_news
 from ralph.wiring.programs import search_path
-from ralph.wiring.project import Project, open_library, open_store
+from ralph.wiring.project import Project, guardrails_of, open_library, open_store
 from ralph.wiring.screen import screen_of
 from ralph.wiring.settings import find_target, new_run, settings_of
 from ralph.wiring.walls import ground_of, walls_for
@@ -118,12 +118,14 @@ def put_together(
 ) -> Assembled:
     """The wall goes up, and everything is joined."""
     project, executor = found.project, found.executor
-    lessons = FileLessons(FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S))
+    folder = FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S)
+    lessons = FileLessons(folder, guardrails_of(project))
     door = SocketDoor(found.store, executor, lessons)
     stack.callback(door.close)
     wall, git = found.build(stack, door.directory)
     workspace = InPlace(git, project.root)
-    workspace.hide(IGNORED)
+    runs = os.path.relpath(project.runs_dir, project.root)
+    workspace.hide((*IGNORED, f"{runs}/"))
     env = with_ralph(settings.env, project.tools)
     preparation = Preparation(
         project.root,

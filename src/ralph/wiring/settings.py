@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ralph.ports.store import Store
-from ralph.wiring.project import Project
+from ralph.wiring.project import Project, guardrails_of, open_library
 
 if TYPE_CHECKING:
     from ralph.core.breaker import Rules
@@ -67,6 +67,7 @@ def settings_of(
     from ralph.wiring.policy import policy_rules
     from ralph.wiring.programs import agents_programs
     from ralph.wiring.walls import ground_of, session_environment
+    from ralph.workflows.pipeline import pipeline_of
 
     config = project.loaded.config
     keys = [key for agent in agents for key in agent.traits.keys]
@@ -100,6 +101,8 @@ def settings_of(
         fail_fast=config.execution.fail_fast,
         verify=config.execution.verify,
         verify_model=config.verify.model,
+        verify_prompt=verify_prompt(project),
+        variables=pipeline_of(project.root, project.loaded.variables).variables(),
         as_root=os.geteuid() == 0,
         budget_hard=config.budget.hard,
         budget=Budget(
@@ -117,6 +120,7 @@ def settings_of(
         models=preferences(project),
         prices=_prices(project),
         telling=telling(project),
+        guardrails=guardrails_of(project),
     )
 
 
@@ -132,6 +136,27 @@ def breaker_rules(project: Project) -> "Rules":
         cooldown_s=seconds(breaker.cooldown),
         max_age_s=seconds(breaker.max_age),
     )
+
+
+def verify_prompt(project: Project) -> str:
+    """A person's own template of how work is checked. It is read now, before any session; behind a
+    wall none of them can write it."""
+    from ralph.core.errors import BadConfig
+    from ralph.core.verification import holds_an_answer
+    from ralph.documents.templates import fill, template_path
+
+    path = template_path("verify")
+    page = open_library(project).read(path)
+    if page.trouble:
+        raise BadConfig(page.trouble, hint="mend it, or remove it")
+    text = page.text or ""
+    fill(text, {}, path)
+    if holds_an_answer(text):
+        raise BadConfig(
+            f"{path} holds an answer, which a session could echo",
+            hint="leave out how to finish: Ralph says that itself",
+        )
+    return text
 
 
 def telling(project: Project) -> "Telling":

@@ -147,8 +147,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         between = borrowed(top)
         if is_inside(between, os.path.join(self.loaded.root, ".ralph", "checkouts")):
             yield Place(path=between, access=Access.READ, why=why)
-        runs = os.path.join(self.loaded.root, ".ralph", "runs")
-        yield Place(path=runs, access=Access.READ, why="what sessions are told")
+        yield Place(path=self.loaded.runs_dir, access=Access.READ, why="what sessions are told")
 
     def _messenger(self, top: str) -> tuple[str, ...]:
         """What a person's own command for messages names in the checkout: it runs outside."""

@@ -83,9 +83,9 @@ def pipeline_of(
     gates: tuple[str, ...] = (),
 ) -> Pipeline:
     """From what `config.sh` says, and the PRD that was asked for."""
-    usual = _inside(root, variables.get("PRD_PATH") or PRD)
-    chosen = _inside(root, prd) if prd else usual
-    plan = _inside(root, variables.get("PLAN_PATH") or PLAN)
+    usual = inside(root, variables.get("PRD_PATH") or PRD)
+    chosen = inside(root, prd) if prd else usual
+    plan = inside(root, variables.get("PLAN_PATH") or PLAN)
     feature = "prd" if chosen == usual else _feature(chosen)
     if chosen != usual:
         # Its stories have the same ids as those of another document.
@@ -98,22 +98,22 @@ def pipeline_of(
         prd=chosen,
         feature=feature,
         plan=plan,
-        progress=_inside(root, variables.get("PROGRESS_PATH") or progress_log.PATH),
-        guardrails=_inside(root, variables.get("GUARDRAILS_PATH") or guardrails.PATH),
-        errors=_inside(root, variables.get("ERRORS_LOG_PATH") or errors_log.PATH),
-        activity=_inside(root, variables.get("ACTIVITY_LOG_PATH") or activity_log.PATH),
+        progress=inside(root, variables.get("PROGRESS_PATH") or progress_log.PATH),
+        guardrails=inside(root, variables.get("GUARDRAILS_PATH") or guardrails.PATH),
+        errors=inside(root, variables.get("ERRORS_LOG_PATH") or errors_log.PATH),
+        activity=inside(root, variables.get("ACTIVITY_LOG_PATH") or activity_log.PATH),
         agents=variables.get("AGENTS_PATH") or "AGENTS.md",
         no_commit=no_commit,
         gates=gates,
         templates={
-            name: _inside(root, path)
+            name: inside(root, path)
             for name in ("plan", "build")
             if (path := variables.get(f"PROMPT_{name.upper()}"))
         },
     )
 
 
-def _inside(root: str, path: str) -> str:
+def inside(root: str, path: str) -> str:
     """As seen from the project's root; UsageError where it leads out of it."""
     full = os.path.normpath(os.path.join(root, path))
     inside = os.path.relpath(full, root)

@@ -9,8 +9,9 @@ from ralph.ports.library import Library
 class FileLessons:
     """`Lessons` in the library."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, path: str = PATH) -> None:
         self._library = library
+        self._path = path
 
     def add_guardrail(self, entry: Guardrail) -> Guardrail:
         """Write it down, unless it is known; the rest of the file stays as it is."""
@@ -21,5 +22,5 @@ class FileLessons:
             text, there = learned(before, entry)
             return text
 
-        self._library.change(PATH, edit)
+        self._library.change(self._path, edit)
         return there

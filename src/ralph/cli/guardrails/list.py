@@ -20,10 +20,10 @@ def run(args: Namespace) -> int:
     from ralph.core.errors import UnusableData
     from ralph.documents import guardrails
     from ralph.ui.tables import table
-    from ralph.wiring.project import open_library
+    from ralph.wiring.project import guardrails_of, open_library
 
     project = the_project()
-    page = open_library(project).read(guardrails.PATH)
+    page = open_library(project).read(guardrails_of(project))
     if page.trouble:
         raise UnusableData(page.trouble, hint="look at what is in its place")
     found = guardrails.read(page.text or "")

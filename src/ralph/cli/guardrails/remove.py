@@ -18,14 +18,14 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from ralph.cli.confirm import make_sure
     from ralph.cli.opening import the_project
-    from ralph.documents import guardrails
-    from ralph.wiring.project import open_library
+    from ralph.wiring.project import guardrails_of, open_library
 
-    library = open_library(the_project())
+    project = the_project()
+    library, path = open_library(project), guardrails_of(project)
     names = list(dict.fromkeys(args.ids))
-    _without(library.read(guardrails.PATH).text or "", names)
+    _without(library.read(path).text or "", names)
     make_sure(args, f"removing {', '.join(names)}")
-    library.change(guardrails.PATH, lambda before: _without(before, names))
+    library.change(path, lambda before: _without(before, names))
     print(f"removed {', '.join(names)}")
     return 0
 

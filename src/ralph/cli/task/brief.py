@@ -24,7 +24,7 @@ def run(args: Namespace) -> int:
     from ralph.core.target import Everything
     from ralph.engine.material import gather, tell
     from ralph.engine.reading import Reader
-    from ralph.wiring.project import open_library
+    from ralph.wiring.project import guardrails_of, open_library
     from ralph.wiring.settings import honest_gates, telling
 
     project = the_project()
@@ -33,7 +33,7 @@ def run(args: Namespace) -> int:
         task = store.find(args.task)
         known = gather(
             store,
-            Reader(open_library(project)),
+            Reader(open_library(project), guardrails_of(project)),
             task,
             telling=how,
             target=Everything(),
