@@ -75,7 +75,13 @@ class Following:
         # Elsewhere now: then somebody has looked at the files and moved on from there.
         if head == self._tip.branch_ref and at in (old, new):
             with index_lock(self._git):
-                self._settle(old, new, at)
+                moving = Moving(self._git, self._objects, old, new)
+                if at == new:
+                    moving.bring(forward=True)
+                elif moving.is_ours():
+                    self._finish(moving, old, new)
+                else:
+                    moving.bring(forward=False)
         self._forget()
 
     # -- where it can follow
@@ -163,32 +169,26 @@ class Following:
     # -- moving
 
     def _go(self, old: str, new: str) -> bool:
+        moving = Moving(self._git, self._objects, old, new)
+        if not moving.is_ours():
+            return False
         begun = self._objects.write_commit(
             self._objects.tree_of(new), f"On the way to {new}\n", (old, new)
         )
         before = self._objects.read_ref(self._under_way)
         self._objects.move_ref(self._under_way, begun, before, "the checkout follows")
-        arrived = self._settle(old, new, old)
-        self._forget()
-        return arrived
+        self._finish(moving, old, new)
+        return True
 
-    def _settle(self, old: str, new: str, at: str) -> bool:
-        """Finish, where every file is as in one of the two; else go back to the old one."""
-        moving = Moving(self._git, self._objects, old, new)
-        if at == new:
-            moving.bring(forward=True)
-            return True
+    def _finish(self, moving: Moving, old: str, new: str) -> None:
         try:
-            if moving.is_ours():
-                moving.bring(forward=True)
-                self._move_branch(old, new)
-                return True
+            moving.bring(forward=True)
+            self._move_branch(old, new)
         except RalphError:
             moving.bring(forward=False)
             self._forget()
             raise
-        moving.bring(forward=False)
-        return False
+        self._forget()
 
     def _move_branch(self, old: str, new: str) -> None:
         at = self._tip.where()

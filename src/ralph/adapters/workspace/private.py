@@ -26,6 +26,8 @@ from ralph.ports.workspace import Committed, Withheld
 KEPT: Final = "refs/ralph/kept/"
 """What a checkout still held when it was given up."""
 PINS: Final = "refs/ralph/base/"
+BESIDE: Final = "refs/ralph/beside"
+"""How two sides were last put together in a checkout: its parents are base, work and tip."""
 """Starting points of checkouts."""
 
 
@@ -167,7 +169,7 @@ class PrivateCheckout:
         return [
             (commit, name)
             for commit, name in pairs
-            if not name.endswith("^{}") and not name.startswith(PINS)
+            if not name.endswith("^{}") and not name.startswith((PINS, BESIDE))
         ]
 
 

@@ -5,6 +5,7 @@ the ref `BACK` says where to go if we are killed; whoever comes next goes there 
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
@@ -12,6 +13,7 @@ from typing import Final, NamedTuple
 from ralph.adapters.workspace.git import Git, git_error, text
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.objects import Objects
+from ralph.adapters.workspace.private import BESIDE
 from ralph.adapters.workspace.restore import UNFINISHED
 from ralph.core.errors import RalphError
 from ralph.core.ids import TaskId
@@ -90,7 +92,7 @@ class Rebasing:
         self._forget_unfinished()
         self._keep_branch(work.head)
         with self._way_back(work.head):
-            files = self._replay(tip, work)
+            files = tuple(dict.fromkeys(map(_real_name, self._replay(tip, work))))
             if not files:
                 self._git.run(*OPTIONS, "checkout", "-q", "-B", self._branch)
         if files:
@@ -99,21 +101,35 @@ class Rebasing:
             self._arrived(work.head)
         return files
 
-    def beside(self, tip: str, work: Work, saved: str, name: str) -> tuple[str, ...]:
+    def beside(self, tip: str, base: str, saved: str, name: str) -> tuple[str, ...]:
         """Put the checkout on the tip with what was saved in its files, uncommitted; return the
         files in which both sides are between conflict markers."""
         unlock(self._git.git_dir)
-        is_clean = self._objects.tree_of(saved) == self._objects.tree_of(work.head)
-        back = work.head if is_clean else saved
-        with self._way_back(back):
+        with self._way_back(saved):
             self.put_on(tip)
-            one = self._as_one(work.base, saved, f"the work of {name}\n")
+            # Undated, so that the markers, which name it, are the same when it is done again.
+            one = self._as_one(base, saved, f"the work of {name}\n", undated=True)
             files = self._pick("cherry-pick", "--no-commit", one)
             # A conflict in the index could not be committed by whoever mends the files.
             self._git.run(*OPTIONS, "reset", "-q")
             self._forget_unfinished()
-        self._arrived(back)
+            left = self._inside.snapshot()
+            made = self._objects.write_commit(
+                left.tree or self._objects.tree_of(tip), "Side by side\n", (base, saved, tip)
+            )
+            self._git.run("update-ref", BESIDE, made)
+        self._arrived(saved)
         return files
+
+    def left_beside(self, saved: str) -> str:
+        """The base of that work, if the checkout is just as it was when the two sides were put
+        together: by one who was killed before they could say so."""
+        made = self._objects.read_ref(BESIDE)
+        now = self._inside.snapshot()
+        if not made or not saved or not now.tree or self._objects.tree_of(made) != now.tree:
+            return ""
+        base, work, tip = self._git.word("rev-parse", *(f"{made}^{n}" for n in (1, 2, 3))).split()
+        return base if (work, tip) == (saved, now.head) else ""
 
     def start_over(self, tip: str) -> None:
         """Put the checkout on the tip, clean; whoever is killed on the way gets there."""
@@ -166,9 +182,11 @@ class Rebasing:
         args = ("diff", "--name-only", "--diff-filter=U", "--no-relative", "-z")
         return tuple(dict.fromkeys(filter(None, text(self._git.run(*args)).split("\0"))))
 
-    def _as_one(self, base: str, head: str, message: str) -> str:
+    def _as_one(self, base: str, head: str, message: str, *, undated: bool = False) -> str:
         parents = (base,) if base else ()
-        return self._objects.write_commit(self._objects.tree_of(head), message, parents)
+        dates = {f"GIT_{role}_DATE": "@86400 +0000" for role in ("AUTHOR", "COMMITTER")}
+        objects = Objects(self._git.with_env(**dates)) if undated else self._objects
+        return objects.write_commit(self._objects.tree_of(head), message, parents)
 
     # -- the way back
 
@@ -199,6 +217,11 @@ class Rebasing:
         for mark, command in UNFINISHED.items():
             if os.path.exists(os.path.join(self._git.git_dir, mark)):
                 self._git.ask(*command)
+
+
+def _real_name(path: str) -> str:
+    """Where a file and a folder meet, git calls one of them `name~1a2b3c4 (subject)`."""
+    return re.sub(r"~(HEAD|[0-9a-f]{7,} \(.*\))$", "", path, flags=re.DOTALL)
 
 
 def unlock(git_dir: str) -> None:

@@ -72,9 +72,8 @@ class Tip:
             self._take(at.branch, at, "as far as your branch")
             return at.branch
         if at.followed == at.tip:
-            # Somebody may still build on it.
-            if not self._objects.is_reachable(at.tip, apart_from=(self.ref, self.followed_ref)):
-                self._objects.rescue(at.tip)
+            # Theirs to take back, and yet other people's work: it stays within reach.
+            self._objects.rescue(at.tip)
             self._take(at.branch, at, "where you have taken the branch")
             return at.branch
         if at.followed and not self._objects.contains(at.branch, at.followed):

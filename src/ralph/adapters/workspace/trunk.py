@@ -19,7 +19,7 @@ from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.objects import Objects
 from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.private import PINS, PrivateCheckout, clone, pin, remove
-from ralph.adapters.workspace.rebasing import Rebasing
+from ralph.adapters.workspace.rebasing import Rebasing, Work
 from ralph.adapters.workspace.stale import remove_stale_locks
 from ralph.adapters.workspace.throw_away import PREFIX
 from ralph.adapters.workspace.tip import Tip
@@ -209,9 +209,9 @@ class SharedBranch:
     def rebase(self, task: TaskId) -> Rebased:
         rebasing = self._rebasing(task)
         head, tip = rebasing.recover(), self._tip.now()
-        if Objects(self._clone(task)).contains(head, tip):
-            return Rebased(tip=tip)
         work = rebasing.work(head, tip, self._objects.read_ref(pin(task)))
+        if work.base == tip:
+            return Rebased(tip=tip)
         files = rebasing.onto(tip, work)
         if files:
             theirs = rebasing.tasks(work, tip, files)
@@ -231,9 +231,14 @@ class SharedBranch:
     def side_by_side(self, task: TaskId, ref: str) -> Conflict:
         rebasing = self._rebasing(task)
         head, tip = rebasing.recover(), self._tip.now()
-        work = rebasing.work(head, tip, self._objects.read_ref(pin(task)))
-        saved = self._checkout(task).save(ref, f"What {task} made of {work.base[:10]}\n")
-        files = rebasing.beside(tip, work, saved, task)
+        saved = self._objects.read_ref(ref)
+        if base := rebasing.left_beside(saved):
+            work = Work(saved, base)
+        else:
+            work = rebasing.work(head, tip, self._objects.read_ref(pin(task)))
+            message = f"What {task} made of {work.base[:10]}\n"
+            saved = self._checkout(task).save(ref, message)
+        files = rebasing.beside(tip, work.base, saved, task)
         self._git.run("update-ref", pin(task), tip)
         return Conflict(files=files, theirs=rebasing.tasks(work, tip, files))
 
