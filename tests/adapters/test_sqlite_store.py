@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.store import adding, migrations, queries
 from ralph.adapters.store.claims import SQL as CLAIMS
 from ralph.adapters.store.sqlite import SqliteStore
 from ralph.core.errors import CycleRefused, Missing, UnusableData
+from ralph.core.events import TaskClaimed, TaskDone
 from ralph.core.ids import TaskId, WorkerId
 from ralph.core.order import Schedule
 from ralph.core.target import Everything, OneFeature
@@ -191,15 +193,35 @@ def test_eight_processes_may_create_one_database(path: str) -> None:
 
 def test_eight_processes_never_get_the_same_task(path: str) -> None:
     store = SqliteStore.open(path, SystemClock(), relaxed=True)
-    store.add_many(groups(60))
+    store.add_many(
+        [
+            replace(draft, files=(f"{number % 5}.py",) if number % 3 else ())
+            for number, draft in enumerate(groups(60))
+        ]
+    )
     answers = together(claim_and_complete, path)
     done = [task for tasks in answers for task in tasks]
     assert len(done) == len(set(done)) == 60 * 5
     assert store.counts(Everything()) == Counts(done=60 * 6)
-    claims = [one for one in store.events(limit=0) if type(one.event).__name__ == "TaskClaimed"]
+    claims = [one for one in store.events(limit=0) if isinstance(one.event, TaskClaimed)]
     assert len(claims) == len(done)
+    assert_no_file_was_in_two_hands(store)
     assert store.check() == []
     store.close()
+
+
+def assert_no_file_was_in_two_hands(store: SqliteStore) -> None:
+    named = {task.id: task.files for task in store.tasks(Filter())}
+    in_use: list[str] = []
+    for one in store.events(limit=0):
+        match one.event:
+            case TaskClaimed(task_id=task):
+                assert set(in_use).isdisjoint(named[task])
+                in_use += named[task]
+            case TaskDone(task_id=task, attempt=1):
+                in_use = [path for path in in_use if path not in named[task]]
+            case _:
+                pass
 
 
 def groups(count: int) -> list[Draft]:
