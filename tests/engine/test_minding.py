@@ -8,6 +8,7 @@ from ralph.core.ending import Exit
 from ralph.core.events import RunEnded, Warned
 from ralph.core.ids import TaskId
 from ralph.core.outcome import Outcome
+from ralph.core.policy.decision import Phase
 from ralph.core.target import Subtree
 from ralph.core.task import Status
 from ralph.engine.loop import run
@@ -15,7 +16,7 @@ from ralph.ports.executor import Command, Listener
 from ralph.testing.doubles import says
 from ralph.workflows.build import build
 from ralph.workflows.errand import Errand, as_task, errands
-from ralph.workflows.minding import mind
+from ralph.workflows.minding import held, mind
 from ralph.workflows.pipeline import PLAN, PRD, Pipeline
 from tests.engine.shelf import Papered
 from tests.engine.world import Died, Fate
@@ -125,6 +126,18 @@ def test_killed_anywhere_no_tick_of_a_session_counts(tmp_path: Path, late: bool)
     assert calls > 20
 
 
+def test_what_comes_back_from_a_team_ticks_nothing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    an_errand(desk)
+    kit = desk.kit()
+    with held(kit, 1):
+        assert "prd-plan was left undone" in kit.settings.warnings[-1]
+        desk.workspace.edit(PRD, DONE)
+        desk.store.force_done(desk.store.find("US-001").id)
+    assert desk.prd == TEXT.replace("[ ] US-001", "[x] US-001")
+    assert desk.store.find("US-002").status is Status.PENDING
+
+
 def test_a_document_of_another_checkout_is_left_alone(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.workspace.path = "/elsewhere"  # type: ignore[misc]
@@ -153,6 +166,7 @@ def an_errand(desk: Desk) -> TaskId:
         alias="prd-plan",
         title="Plan",
         description="",
+        phase=Phase.PLANNING,
         missing=lambda: "it is not there",
         command="ralph plan",
     )

@@ -139,13 +139,13 @@ def _do(project: "Project", pipeline: "Pipeline", args: Namespace, journey: "Jou
 
     match journey.phase:
         case Phase.DISCOVERY:
-            return write_prd(project, pipeline, args, journey.idea)
+            return write_prd(project, pipeline, args, journey.idea, "auto")
         case Phase.PLANNING:
-            return plan_stories(project, pipeline, args, args.plans)
+            return plan_stories(project, pipeline, args, args.plans, "auto")
         case Phase.BUILDING:
-            return build_stories(project, pipeline, args)
+            return build_stories(project, pipeline, args, "auto")
         case Phase.VALIDATION:
-            return validate_stories(project, pipeline, args, events=args.json)
+            return validate_stories(project, pipeline, args, events=args.json, command="auto")
         case Phase.DONE:
             return 0
 
@@ -162,5 +162,6 @@ def _is_approved(pipeline: "Pipeline", args: Namespace) -> bool:
 
 def _wait_for_approval(pipeline: "Pipeline") -> int:
     print(f"ralph: {pipeline.plan} waits for your approval", file=sys.stderr)
-    print("hint: ralph auto --from build   goes on; edit PRD and plan before", file=sys.stderr)
+    again = f"{pipeline.command('auto')} --from build"
+    print(f"hint: {again}   goes on; edit PRD and plan before", file=sys.stderr)
     return PAUSED

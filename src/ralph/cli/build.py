@@ -65,11 +65,13 @@ def limited(args: Namespace) -> "Project":
     return project
 
 
-def build_stories(project: "Project", pipeline: "Pipeline", args: Namespace) -> int:
+def build_stories(
+    project: "Project", pipeline: "Pipeline", args: Namespace, command: str = "build"
+) -> int:
     """Check what must be there, then run."""
     from time import time
 
-    from ralph.cli.opening import the_store
+    from ralph.cli.opening import the_store, warn
     from ralph.cli.pipeline import color_of
     from ralph.wiring.project import open_library
     from ralph.wiring.run import assemble
@@ -77,6 +79,9 @@ def build_stories(project: "Project", pipeline: "Pipeline", args: Namespace) -> 
     from ralph.workflows.chronicle import create_missing
     from ralph.workflows.pipeline import require_plan, require_prd
 
+    loaded = project.loaded
+    if loaded.config.workers.count > 1 and loaded.source("workers.count").kind == "flag":
+        warn("stories are built one after the other: there is one worker")
     library = open_library(project)
     require_prd(library, pipeline)
     require_plan(library, pipeline)
@@ -84,7 +89,8 @@ def build_stories(project: "Project", pipeline: "Pipeline", args: Namespace) -> 
     with the_store(project) as store:
         feature = store.add_feature(pipeline.feature)
     color = color_of(project, args)
-    with assemble(project, feature.id, sys.stdout, json=args.json, color=color) as kit:
+    again = pipeline.command(command)
+    with assemble(project, feature.id, sys.stdout, json=args.json, color=color, again=again) as kit:
         return build(kit, pipeline, project.loaded.config.execution.max_retries).exit_code
 
 

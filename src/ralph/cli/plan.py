@@ -52,7 +52,13 @@ def run(args: Namespace) -> int:
     return plan_stories(project, the_pipeline(project, args), args, args.iterations)
 
 
-def plan_stories(project: "Project", pipeline: "Pipeline", args: Namespace, iterations: int) -> int:
+def plan_stories(
+    project: "Project",
+    pipeline: "Pipeline",
+    args: Namespace,
+    iterations: int,
+    command: str = "plan",
+) -> int:
     """Check what must be there, then run."""
     from time import time
 
@@ -75,9 +81,10 @@ def plan_stories(project: "Project", pipeline: "Pipeline", args: Namespace, iter
         return as_task(store, errand, project.loaded.config.execution.max_retries).id
 
     color = color_of(project, args)
-    with assemble(project, prepare, sys.stdout, json=args.json, color=color) as kit:
+    again = pipeline.command(command)
+    with assemble(project, prepare, sys.stdout, json=args.json, color=color, again=again) as kit:
         code = plan(kit, pipeline, iterations).exit_code
     if code == 0 and not args.json:
         print(f"plan: {one_line(pipeline.plan)}")
-        print("next: ralph build")
+        print(f"next: {pipeline.command('build')}")
     return code

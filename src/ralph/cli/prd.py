@@ -77,11 +77,16 @@ def tell(project: "Project", pipeline: "Pipeline") -> None:
     stories = read_prd(open_library(project).read(pipeline.prd).text or "").stories
     count = f"{len(stories)} {'story' if len(stories) == 1 else 'stories'}"
     print(f"PRD: {one_line(pipeline.prd)}, {count}")
-    other = "" if pipeline.feature == "prd" else f" --prd {one_line(pipeline.prd)}"
-    print(f"next: ralph plan{other}")
+    print(f"next: {pipeline.command('plan')}")
 
 
-def write_prd(project: "Project", pipeline: "Pipeline", args: Namespace, request: str) -> int:
+def write_prd(
+    project: "Project",
+    pipeline: "Pipeline",
+    args: Namespace,
+    request: str,
+    command: str = "prd",
+) -> int:
     """Let a session do it alone."""
     from ralph.cli.pipeline import color_of
     from ralph.ports.store import Store
@@ -95,10 +100,10 @@ def write_prd(project: "Project", pipeline: "Pipeline", args: Namespace, request
     def prepare(store: Store) -> str:
         return as_task(store, errand, project.loaded.config.execution.max_retries).id
 
-    color = color_of(project, args)
+    color, again = color_of(project, args), pipeline.command(command)
     with (
         _folder_of(project, pipeline),
-        assemble(project, prepare, sys.stdout, json=args.json, color=color) as kit,
+        assemble(project, prepare, sys.stdout, json=args.json, color=color, again=again) as kit,
     ):
         return discover(kit, pipeline, errand).exit_code
 

@@ -43,7 +43,12 @@ def run(args: Namespace) -> int:
 
 
 def validate_stories(
-    project: "Project", pipeline: "Pipeline", args: Namespace, *, events: bool = False
+    project: "Project",
+    pipeline: "Pipeline",
+    args: Namespace,
+    *,
+    events: bool = False,
+    command: str = "validate",
 ) -> int:
     """Run it, and say what was found: in words, as JSON, or by nothing but events."""
     from ralph.cli.opening import warn
@@ -71,7 +76,7 @@ def validate_stories(
         )
         stories.follow()
         if not stories.tasks.done():
-            raise Missing(f"no story of {pipeline.prd} is built", hint="ralph build")
+            raise Missing(f"no story of {pipeline.prd} is built", hint=pipeline.command("build"))
         return stories
 
     def prepare(store: Store) -> str:
@@ -80,7 +85,8 @@ def validate_stories(
 
     screen = sys.stderr if args.json and not events else sys.stdout
     color = color_of(project, args)
-    with assemble(project, prepare, screen, json=events, color=color) as kit:
+    again = pipeline.command(command)
+    with assemble(project, prepare, screen, json=events, color=color, again=again) as kit:
         stories = followed(kit.store)
         note(kit.store, stories, kit.workspace.path)
         report, ended, told = validate(kit, pipeline, stories, retries)
@@ -91,7 +97,7 @@ def validate_stories(
 
         show({**_as_values(report), "passed": report.passed})
     elif not events:
-        _tell(report, pipeline, is_over=ended.outcome not in STOPPED)
+        _tell(report, pipeline, again if ended.outcome in STOPPED else "")
     # Paused or interrupted is another matter than a criterion that does not hold.
     if ended.exit_code not in (0, 5):
         return ended.exit_code
@@ -105,7 +111,7 @@ def _as_values(report: object) -> dict[str, object]:
     return values
 
 
-def _tell(report: object, pipeline: "Pipeline", *, is_over: bool) -> None:
+def _tell(report: object, pipeline: "Pipeline", again: str) -> None:
     from ralph.core.safe_text import one_line
     from ralph.documents.validation import Report
 
@@ -116,9 +122,9 @@ def _tell(report: object, pipeline: "Pipeline", *, is_over: bool) -> None:
         for one in story.findings:
             word = "pass" if one.verdict == "pass" else one.verdict.upper()
             print(f"{word:<8} {story.id} {one_line(one.criterion, 80)}")
-    if not is_over:
-        print("next: ralph validate   goes on where it was stopped")
+    if again:
+        print(f"next: {again}   goes on where it was stopped")
         return
     print(f"report: {pipeline.report}")
     if not all(one.passed for one in report.stories):
-        print("next: ralph build")
+        print(f"next: {pipeline.command('build')}")

@@ -163,11 +163,18 @@ def checkouts_of(project: Project) -> str:
 
 @contextmanager
 def assemble(
-    project: Project, target: Chosen, stdout: TextIO, *, json: bool, color: str
+    project: Project,
+    target: Chosen,
+    stdout: TextIO,
+    *,
+    json: bool,
+    color: str,
+    again: str = "ralph run",
 ) -> Iterator[Kit]:
-    """All of it; taken apart again at the end."""
+    """All of it; taken apart again at the end. `again` is the command that goes on with it."""
     with ExitStack() as stack:
-        yield assemble_run(stack, project, target, stdout, json=json, color=color).kit
+        made = assemble_run(stack, project, target, stdout, json=json, color=color, again=again)
+        yield made.kit
 
 
 def assemble_run(
@@ -178,6 +185,7 @@ def assemble_run(
     *,
     json: bool,
     color: str,
+    again: str = "ralph run",
 ) -> Assembled:
     """A run of its own, with a screen and whoever else is told: the only one in its checkout."""
     found = lay_foundation(stack, project)
@@ -188,7 +196,7 @@ def assemble_run(
     goal = find_target(store, target(store) if callable(target) else target)
     settings = settings_of(project, run_id, goal, found.everyone, found.absent)
     signals = stack.enter_context(Signals(executor))
-    sink = screen_of(project, store, goal, stdout, found.clock, json=json, color=color)
+    sink = screen_of(project, store, goal, stdout, found.clock, json=json, color=color, again=again)
     sink = TeamFiles(sink, FolderLibrary(project.root), found.clock)
     sink, silent = with_news(project.loaded, sink, run_id, executor, stdout, path=found.path)
     stack.callback(sink.close)

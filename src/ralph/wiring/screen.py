@@ -20,8 +20,9 @@ def screen_of(
     *,
     json: bool,
     color: str,
+    again: str,
 ) -> "Sink":
-    """The one that suits the terminal, or the lack of one."""
+    """The one that suits the terminal, or the lack of one. `again` is the command that goes on."""
     from ralph.core.task import Status
     from ralph.ports.store import Filter
     from ralph.ui.board import Board, Wait
@@ -36,6 +37,10 @@ def screen_of(
         return [Wait(task.name, task.title, blockers.get(task.id, ())) for task in stuck]
 
     board = Board(
-        counts=store.counts(target), upcoming=upcoming, waits=waits, logs=project.runs_dir
+        counts=store.counts(target),
+        upcoming=upcoming,
+        waits=waits,
+        logs=project.runs_dir,
+        again=again,
     )
     return screen_for(stdout, clock=clock, board=board, json=json, color=color)

@@ -42,7 +42,7 @@ def prd_errand(library: Library, pipeline: Pipeline, request: str) -> Errand:
         description=there + pipeline.prompt(library, "prd", {"REQUEST": _quoted(request)}),
         phase=Phase.DISCOVERY,
         missing=lambda: wrong_with(library, pipeline, built),
-        command="ralph prd",
+        command=pipeline.command("prd"),
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from shlex import quote
 
 import msgspec
 
@@ -32,6 +33,13 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     gates: tuple[str, ...] = ()
     templates: dict[str, str] = {}
     """Where the templates are that `config.sh` puts elsewhere."""
+
+    def command(self, name: str) -> str:
+        """What a person types to have this document's turn."""
+        flag = "--out" if name == "prd" else "--prd"
+        request = ' "…"' if name == "prd" else ""
+        other = "" if self.feature == "prd" else f" {flag} {quote(self.prd)}"
+        return f"ralph {name}{request}{other}"
 
     @property
     def report(self) -> str:
@@ -133,10 +141,10 @@ def _feature(path: str) -> str:
 def require_prd(library: Library, pipeline: Pipeline) -> None:
     """Everything else starts from it."""
     if not library.content(pipeline.prd):
-        raise Missing(f"there is no PRD ({pipeline.prd})", hint='ralph prd "what you want"')
+        raise Missing(f"there is no PRD ({pipeline.prd})", hint=pipeline.command("prd"))
 
 
 def require_plan(library: Library, pipeline: Pipeline) -> None:
     """Stories are built by a plan."""
     if not library.content(pipeline.plan):
-        raise Missing(f"there is no plan ({pipeline.plan})", hint="ralph plan")
+        raise Missing(f"there is no plan ({pipeline.plan})", hint=pipeline.command("plan"))

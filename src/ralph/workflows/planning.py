@@ -31,7 +31,7 @@ def plan_errand(library: Library, pipeline: Pipeline) -> Errand:
         description=pipeline.prompt(library, "plan", {}),
         phase=Phase.PLANNING,
         missing=lambda: _lacks(library, pipeline),
-        command="ralph plan",
+        command=pipeline.command("plan"),
     )
 
 

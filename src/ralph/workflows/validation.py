@@ -52,7 +52,7 @@ def root_task(store: Store, pipeline: Pipeline) -> Task:
     except NoSuchTask:
         draft = Draft(title=f"Validate {pipeline.prd}", alias=alias, needs_change=False)
         root = store.add_task(draft)
-        note(store, root.id, "ralph validate")
+        note(store, root.id, pipeline.command("validate"))
         return root
 
 

@@ -104,7 +104,8 @@ def _send(project: Project, args: Namespace, make: MakeErrand) -> int:
         return as_task(store, errand, retries).id
 
     color = args.color or project.loaded.config.ui.color
-    with assemble(project, prepare, sys.stdout, json=False, color=color) as kit:
+    again = errand.command
+    with assemble(project, prepare, sys.stdout, json=False, color=color, again=again) as kit:
         desk = Desk(store=kit.store, root=project.root)
         mind(kit, retries)
         ended = send(kit, make(desk, desk.open(args.name)))
