@@ -143,6 +143,8 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         objects = os.path.join(layout(own).common_dir, "objects")
         why = "this checkout borrows them"
         yield Place(path=objects, access=Access.READ, why=why)
+        modules = os.path.join(layout(own).common_dir, "modules")
+        yield Place(path=modules, access=Access.READ, why=why)
         # One that is made of a task's own checkout borrows from that as well.
         between = borrowed(top)
         if is_inside(between, os.path.join(self.loaded.root, ".ralph", "checkouts")):

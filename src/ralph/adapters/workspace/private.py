@@ -17,7 +17,10 @@ from ralph.adapters.workspace.cloning import make_clone
 from ralph.adapters.workspace.fetching import fetch
 from ralph.adapters.workspace.git import Git, find_top, text
 from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.layout import layout
+from ralph.adapters.workspace.lfs import bring_large_files_home
 from ralph.adapters.workspace.objects import Objects
+from ralph.adapters.workspace.submodules import bring_home, fill, unpin
 from ralph.core.errors import CannotWrite, Missing, UnusableData
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
@@ -48,7 +51,7 @@ def clone(
         if not base:
             raise Missing(f"there is no commit {commit} in {source.top}")
         source.run("update-ref", pin(name), base)
-        make_clone(source, top, base, f"ralph/{name}")
+        fill(source, make_clone(source, top, base, f"ralph/{name}"), name)
         return PrivateCheckout(
             executor, source_top=source.top, project_subdir=project_subdir, top=top, name=name
         )
@@ -115,6 +118,7 @@ class PrivateCheckout:
 
     def save(self, ref: str, message: str) -> str:
         """As in place; the ref is in the source as well, where it outlives the checkout."""
+        self.bring_home()
         saved = self._inside.save(ref, message)
         fetch(self._source, self._top, ref, ref)
         return saved
@@ -145,6 +149,7 @@ class PrivateCheckout:
         `refs/ralph/kept/<name>/…` and not to a branch.
         """
         objects = Objects(self._source)
+        self.bring_home()
         now = self.snapshot()
         if now.tree and now.tree not in self._saved_trees():
             self.save(f"{KEPT}{self._name}/files", f"Uncommitted when {self._name} was given up\n")
@@ -152,9 +157,20 @@ class PrivateCheckout:
             if not objects.is_reachable(commit):
                 fetch(self._source, self._top, name, f"{KEPT}{self._name}/{commit}")
 
+    def bring_home(self) -> None:
+        """Bring back what commits name and do not hold: those of submodules, and large files."""
+        bring_home(self._source, self._source.at(self._top), self._name)
+        common = layout(self._source.top).common_dir
+        bring_large_files_home(common, os.path.join(self._top, ".git"))
+
+    def fill_submodules(self) -> None:
+        """Put submodules on the commits that the head names now."""
+        fill(self._source, self._source.at(self._top), self._name)
+
     def discard(self) -> None:
         """Remove the directory with whatever is in it: for checkouts made to be thrown away."""
         remove(self._top)
+        unpin(self._source, self._name)
         self._source.ask("update-ref", "-d", pin(self._name))
 
     def _saved_trees(self) -> frozenset[str]:

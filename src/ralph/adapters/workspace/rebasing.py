@@ -6,7 +6,7 @@ the ref `BACK` says where to go if we are killed; whoever comes next goes there 
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
@@ -47,8 +47,10 @@ class Work(NamedTuple):
 class Rebasing:
     """One checkout, on its branch `ralph/<name>`."""
 
-    def __init__(self, git: Git, inside: InPlace, name: str) -> None:
+    def __init__(self, git: Git, inside: InPlace, name: str, fill: Callable[[], None]) -> None:
+        """`fill` puts submodules on what the index names."""
         self._git = git
+        self._fill = fill
         self._inside = inside
         self._objects = Objects(git)
         self._branch = f"ralph/{name}"
@@ -73,6 +75,7 @@ class Rebasing:
     def put_on(self, commit: str) -> None:
         """Make the checkout a clean one of that commit, on its branch. Ignored files stay."""
         self._inside.restore(Snapshot(head=commit, branch=self._branch))
+        self._fill()
 
     def work(self, head: str, tip: str, pinned: str) -> Work:
         """Where the work begins: behind what the tip has, and behind what the checkout was put on,
@@ -95,6 +98,7 @@ class Rebasing:
             files = tuple(dict.fromkeys(map(_real_name, self._replay(tip, work))))
             if not files:
                 self._git.run(*OPTIONS, "checkout", "-q", "-B", self._branch)
+                self._fill()
         if files:
             self.recover()
         else:
@@ -110,6 +114,7 @@ class Rebasing:
             # Undated, so that the markers, which name it, are the same when it is done again.
             one = self._as_one(base, saved, f"the work of {name}\n", undated=True)
             files = self._pick("cherry-pick", "--no-commit", one)
+            self._fill()
             # A conflict in the index could not be committed by whoever mends the files.
             self._git.run(*OPTIONS, "reset", "-q")
             self._forget_unfinished()

@@ -221,6 +221,7 @@ class SharedBranch:
 
     def advance(self, task: TaskId, onto: str) -> str:
         head = self._rebasing(task).recover()
+        self._checkout(task).bring_home()
         # Nothing points to the commits until the tip does: git leaves what is this young alone.
         self._git.run("fetch", *OPTIONS, self._top(task), "HEAD")
         if not self._objects.contains(head, onto):
@@ -256,7 +257,8 @@ class SharedBranch:
 
     def _rebasing(self, task: TaskId) -> Rebasing:
         checkout = self._checkout(task)
-        return Rebasing(self._git.at(checkout.top), checkout.inside, task)
+        git = self._git.at(checkout.top)
+        return Rebasing(git, checkout.inside, task, checkout.fill_submodules)
 
     # -- the person's side
 
