@@ -52,7 +52,7 @@ class Folder:
             folder=FOLDER,
             feature=self.feature,
             max_retries=1,
-            seat="teammate-2",
+            seat=lambda _: "teammate-2",
         )
         return self.document
 

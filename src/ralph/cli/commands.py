@@ -75,6 +75,8 @@ COMMANDS = {
     "feature list": "ralph.cli.feature.list",
     "feature show": "ralph.cli.feature.show",
     "feature delete": "ralph.cli.feature.delete",
+    "team plan": "ralph.cli.team.plan",
+    "team run": "ralph.cli.team.run",
     "team install": "ralph.cli.team.install",
     "team uninstall": "ralph.cli.team.uninstall",
     "guardrails add": "ralph.cli.guardrails.add",

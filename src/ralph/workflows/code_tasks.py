@@ -57,7 +57,7 @@ class CodeTasks:
         folder: str,
         feature: Feature,
         max_retries: int,
-        seat: str = "teammate-1",
+        seat: Callable[[Task], str] = lambda _: "teammate-1",
         speak: Callable[[Task, CodeTask], Passage] | None = None,
         in_review: Callable[[Task], bool] = lambda _: False,
         beside: tuple[str, ...] = (),
@@ -162,7 +162,7 @@ class CodeTasks:
         """Say that somebody is at it; from now on what changes there may be a session's doing."""
         contents = {}
         for one in self._files():
-            stamp = Stamp(word=Word.IN_PROGRESS, by=self.seat, at=self._now())
+            stamp = Stamp(word=Word.IN_PROGRESS, by=self.seat(task), at=self._now())
             is_own = one.task.name == task.alias
             contents[one.task.path] = self._stamp(one, stamp) if is_own else one.content
         self._remember(contents, held_for=task.id)
@@ -202,7 +202,7 @@ class CodeTasks:
         """It is implemented, and somebody looks at it now."""
         one = self._of(task)
         if one is not None:
-            self._stamp(one, Stamp(word=Word.IN_REVIEW, by=self.seat, at=self._now()))
+            self._stamp(one, Stamp(word=Word.IN_REVIEW, by=self.seat(task), at=self._now()))
 
     def _close(self, last: "Kept") -> tuple[str, ...]:
         """A session is over of which nobody will hear any more."""
@@ -273,7 +273,7 @@ class CodeTasks:
         word = word or self._word(task)
         return Stamp(
             word=word,
-            by=self.seat if task.attempt else "",
+            by=self.seat(task) if task.attempt else "",
             at=self._now(),
             reason=(task.reason or "") if word is Word.BLOCKED else "",
         )

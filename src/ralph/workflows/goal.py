@@ -1,0 +1,277 @@
+"""A goal, from a sentence to tasks in the graph: each step leaves a document, and what is on disk
+says where to go on."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from ralph.core.errors import Missing, RalphError, UsageError
+from ralph.core.events import RunEnded
+from ralph.core.policy.decision import Phase
+from ralph.core.task import Feature, Task
+from ralph.documents import goal_texts as texts
+from ralph.documents import shell_variables
+from ralph.documents.code_tasks.compiling import Placed, compiled
+from ralph.documents.code_tasks.reading import read_code_task
+from ralph.documents.encoded import decode
+from ralph.documents.goal_files import GUIDE, SPECS, GoalFiles, slug
+from ralph.documents.stack import LOOKED_AT, Stack, found_in, gates_of
+from ralph.engine.kit import Kit
+from ralph.ports.clock import Clock
+from ralph.ports.library import Library
+from ralph.ports.store import Store
+from ralph.workflows.code_tasks import CodeTasks, code_task_paths
+from ralph.workflows.errand import Errand, send
+from ralph.workflows.one_file import OneFile
+from ralph.workflows.uncommitted import uncommitted_edits
+
+CONFIG: Final = ".ralph/config.sh"
+FIRST: Final = "teammate-1"
+GATES: Final = ("test", "typecheck", "lint", "build", "integration", "e2e", "coverage")
+
+
+class Step(StrEnum):
+    """What is to be done next for a goal."""
+
+    REFERENTS = "referents"
+    DESIGN = "design"
+    TASKS = "tasks"
+    REVIEW = "review"
+    """All is written; a person looks at it."""
+    READY = "ready"
+    """It was approved: it can be run."""
+
+
+WRITTEN: Final = (Step.REFERENTS, Step.DESIGN, Step.TASKS)
+"""Those for which sessions are sent."""
+
+
+class Goal(msgspec.Struct, frozen=True, kw_only=True):
+    """A goal in a project."""
+
+    library: Library
+    files: GoalFiles
+
+    @property
+    def name(self) -> str:
+        return self.files.name
+
+    @property
+    def text(self) -> str:
+        """What was asked for."""
+        return (self.library.read(self.files.request).text or self.name).strip()
+
+    def step(self) -> Step:
+        """Where it stands, by what is on disk."""
+        for step in WRITTEN:
+            if self.lacks(step):
+                return step
+        return Step.READY if self._has(self.files.runbook) else Step.REVIEW
+
+    def lacks(self, step: Step) -> str:
+        """What keeps a step from being done, in a sentence; empty where nothing does."""
+        match step:
+            case Step.REFERENTS:
+                return self._lacks(self.files.catalog)
+            case Step.DESIGN:
+                return self._lacks(self.files.design)
+            case Step.TASKS:
+                return self._lacks(self.files.plan) or self._tasks_lack()
+            case Step.REVIEW | Step.READY:
+                return self._lacks(self.files.runbook)
+
+    def _lacks(self, path: str) -> str:
+        return "" if self._has(path) else f"there is no {path}, or nothing is in it"
+
+    def _has(self, path: str) -> bool:
+        return bool((self.library.read(path).text or "").strip())
+
+    def _tasks_lack(self) -> str:
+        try:
+            return (
+                "" if self.placed() else f"there are no code tasks in {self.files.implementation}"
+            )
+        except RalphError as error:
+            return str(error)
+
+    def placed(self) -> tuple[Placed, ...]:
+        """Its code tasks in order; UnusableData where they cannot be built."""
+        folder = self.files.implementation
+        found = []
+        for path in code_task_paths(self.library, folder):
+            content = self.library.content(path)
+            if content is not None:
+                found.append(read_code_task(path, decode(content).text, folder))
+        return compiled(found)
+
+    def errand(self, step: Step) -> Errand:
+        """What a session is sent for."""
+        asked = {
+            Step.REFERENTS: texts.ask_referents,
+            Step.DESIGN: texts.ask_design,
+            Step.TASKS: texts.ask_tasks,
+        }[step]
+        return Errand(
+            alias=f"{self.name}-{step.value}",
+            title=f"Plan {self.name}: {step.value}",
+            description=asked(self.files, self.text),
+            phase=Phase.PLANNING,
+            missing=lambda: self.lacks(step),
+            command="ralph team plan",
+        )
+
+    # What Ralph writes itself
+
+    def stacks(self) -> tuple[Stack, ...]:
+        """What the project is built with."""
+        pages = {name: self.library.read(name).text for name in LOOKED_AT}
+        return found_in({name: text for name, text in pages.items() if text is not None})
+
+    def write_gates(self, known: Mapping[str, str]) -> dict[str, str]:
+        """Gates that follow from the stack go to `config.sh`, where none are set at all; return
+        those that hold then."""
+        if known:
+            return dict(known)
+        derived = gates_of(self.stacks())
+        if not derived:
+            return {}
+        before = decode(self.library.content(CONFIG) or b"")
+        lines = [
+            shell_variables.written(f"GATE_{name.upper()}", derived[name])
+            for name in GATES
+            if name in derived
+        ]
+        gap = "" if before.text.endswith("\n") or not before.text else "\n"
+        text = before.text + gap + "\n".join(lines) + "\n"
+        self.library.put(CONFIG, before.bytes_of(text))
+        return {name: derived[name] for name in GATES if name in derived}
+
+    def write_guide(self, gates: Mapping[str, str]) -> None:
+        """`.ralph/agents.md`, unless somebody has written one."""
+        if self._has(GUIDE):
+            return
+        text = texts.guide(
+            self.stacks(),
+            gates,
+            files=self.files,
+            catalog=self.library.read(self.files.catalog).text or "",
+            design=self.library.read(self.files.design).text or "",
+        )
+        self.library.put(GUIDE, text.encode("utf-8", "replace"))
+
+    def write_runbook(self, gates: Mapping[str, str]) -> None:
+        """From the tasks as they are now."""
+        text = texts.runbook(self.files, self.text, self.placed(), gates)
+        self.library.put(self.files.runbook, text.encode("utf-8", "replace"))
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Everything about it that is in the project, and committed with it."""
+        found = [*_all_below(self.library, self.files.folder), GUIDE, CONFIG]
+        return tuple(path for path in found if self.library.exists(path))
+
+
+def _all_below(library: Library, folder: str, depth: int = 4) -> list[str]:
+    found = [f"{folder}/{name}" for name in library.files(folder, "")]
+    for name in library.folders(folder) if depth else ():
+        found += _all_below(library, f"{folder}/{name}", depth - 1)
+    return found
+
+
+def find_goal(library: Library, said: str) -> Goal:
+    """The goal of that name, or a new one with these words. UsageError where that is no name."""
+    name = slug(said)
+    if not name:
+        raise UsageError(
+            "a goal needs a few letters or digits", hint='ralph team plan "add search"'
+        )
+    return Goal(library=library, files=GoalFiles(name=name))
+
+
+def known_goal(library: Library, said: str) -> Goal:
+    """The same, for what has been planned before."""
+    goal = find_goal(library, said)
+    if goal.step() is not Step.READY:
+        names = ", ".join(library.folders(SPECS)[:10]) or "none so far"
+        raise Missing(
+            f"goal {goal.name} is not planned and approved yet ({goal.lacks(goal.step())})",
+            hint=f"ralph team plan {goal.name}; goals: {names}",
+        )
+    return goal
+
+
+class GoalFolder(OneFile):
+    """`Document` on a goal's folder: sessions write there, and nowhere else."""
+
+    def __init__(self, kit: Kit, goal: Goal) -> None:
+        super().__init__(kit, goal.files.folder, goal.own)
+        self.goal = goal
+
+    def leave(self, task: Task) -> tuple[str, ...]:
+        """What it has just written there is to stay."""
+        self.paths = self.goal.own
+        return super().leave(task)
+
+
+def plan_step(kit: Kit, goal: Goal, step: Step) -> RunEnded:
+    """Send a session for one step."""
+    kit.document = GoalFolder(kit, goal)
+    told = uncommitted_edits(kit, goal.own)
+    kit.settings = replace(kit.settings, warnings=(*kit.settings.warnings, *told))
+    return send(kit, goal.errand(step))
+
+
+def code_tasks_of(
+    goal: Goal, store: Store, clock: Clock, max_retries: int, *, writes: bool = True
+) -> CodeTasks:
+    """Its tasks, as the document of a run. The design is what sessions are told as its
+    specification, and the runbook as its plan."""
+    feature = feature_of(goal, store)
+    return CodeTasks(
+        store=store,
+        library=goal.library,
+        clock=clock,
+        folder=goal.files.implementation,
+        feature=feature,
+        max_retries=max_retries,
+        seat=lambda task: _seat_of(store, task),
+        beside=(goal.files.runbook,),
+        writes=writes,
+    )
+
+
+def _seat_of(store: Store, task: Task) -> str:
+    """Who works, or has worked last, on a task."""
+    sessions = store.sessions(task=task.id, limit=1)
+    if not sessions:
+        return FIRST
+    crew = {member.worker: member.seat for member in store.crew(sessions[-1].run_id)}
+    return crew.get(sessions[-1].worker) or FIRST
+
+
+def stamp_all(kit: Kit, goal: Goal, max_retries: int) -> None:
+    """After several have worked, each in a checkout of their own: write into the files how their
+    tasks stand, and commit that. Not between a person's own changes."""
+    before = kit.workspace.snapshot()
+    if before.dirty or kit.settings.commit == "none":
+        return
+    try:
+        code_tasks_of(goal, kit.store, kit.clock, max_retries).follow()
+    except RalphError as error:
+        kit.warn(f"the status of code tasks is not written: {error}")
+        return
+    own = frozenset(kit.workspace.prefix + path for path in goal.own)
+    message = f"Status of {goal.name}\n\nRalph-Run: {kit.settings.run_id}\n"
+    kit.workspace.commit(before, kit.workspace.snapshot(), message, frozenset(), own)
+
+
+def feature_of(goal: Goal, store: Store) -> Feature:
+    """A goal is the feature of its name."""
+    feature = store.add_feature(goal.name)
+    spec, plan = goal.files.design, goal.files.runbook
+    if (feature.spec_path, feature.plan_path) == (spec, plan):
+        return feature
+    return store.document_feature(feature.id, spec_path=spec, plan_path=plan)

@@ -1,0 +1,117 @@
+"""`ralph team plan` and `ralph team run`: from a sentence to code tasks, and to commits."""
+
+import json
+
+from tests.e2e.conftest import Project
+from tests.e2e.stage import refused
+
+CLAIM = 'echo "<task-done>$RALPH_TASK_ID</task-done>"'
+SPECS = ".ralph/specs/sell-tea"
+TASKS = f"{SPECS}/implementation/step01"
+ONE = "# Task: One\\r\\nBlocked-By: none\\r\\n- Files to Modify: `one.txt`\\r\\n"
+TWO = "---\\nOwner: me\\nBlocked-By: task-01\\n---\\n# Task: Two\\n"
+STEPS = f"""\
+prompt=$(cat)
+case "$prompt" in
+*"modelled on"*)
+  mkdir -p {SPECS}/referents; cd {SPECS}/referents
+  printf '## Constraints\\n- no cookies\\n\\n## Patterns\\n- small files\\n' > catalog.md;;
+*"Design how"*)
+  touch stray.txt; mkdir -p {SPECS}/design
+  printf '# Design\\n\\n## Overview\\n\\n## Data\\n' > {SPECS}/design/detailed-design.md;;
+*"Break the design"*)
+  mkdir -p {TASKS}; cd {TASKS}; echo plan > ../plan.md
+  printf -- '{ONE}' > task-01-one.code-task.md
+  printf -- '{TWO}' > task-02-two.code-task.md;;
+*)
+  echo "$RALPH_STORY_ID" > "$RALPH_STORY_ID.txt"
+  printf '%s\\n' "$prompt" > ../"$RALPH_STORY_ID.told";;
+esac
+{CLAIM}
+"""
+
+
+def a_team(project: Project) -> None:
+    project.ralph("init")
+    project.write("Makefile", "test:\n\ttest -e README.md\n")
+    project.write("agent.sh", STEPS)
+    project.write(".ralph.toml", '[agent]\ncommand = "sh agent.sh"\n')
+    project.git("add", "-A")
+    project.git("commit", "-q", "-m", "set up")
+
+
+def stands(project: Project) -> dict[str, str]:
+    return {
+        one["alias"]: one["status"]
+        for one in json.loads(
+            project.ralph("task", "list", "--all", "--feature", "sell-tea", "--json")
+        )
+    }
+
+
+def test_a_goal_is_planned_step_by_step_and_waits_for_approval(project: Project) -> None:
+    a_team(project)
+    out = project.ralph("team", "plan", "Sell tea", code=6)
+    assert "waits for approval" in out
+    assert not (project.path / "stray.txt").exists()
+    assert project.git("status", "--porcelain") == ""
+    assert project.commits()[:3] == [
+        "Plan sell-tea: tasks", "Plan sell-tea: design", "Plan sell-tea: referents",
+    ]  # fmt: skip
+    out = project.ralph("team", "plan", "sell-tea", "--yes")
+    assert out.splitlines()[-1] == "next: ralph team run sell-tea"
+    guide = (project.path / ".ralph/agents.md").read_text()
+    for words in ("- make", "- Overview", "- no cookies", "`make test`"):
+        assert words in guide
+    runbook = (project.path / SPECS / "implementation/execution-runbook.md").read_text()
+    assert "| step01-task-02 | Two | step01-task-01 | not said |" in runbook
+    assert (project.path / ".ralph/config.sh").read_text() == 'GATE_TEST="make test"\n'
+    assert project.git("status", "--porcelain") == ""
+    assert stands(project) == {"step01-task-01": "pending", "step01-task-02": "pending"}
+    assert project.commits()[0] == "Plan sell-tea"
+
+
+def test_planning_goes_on_where_it_stopped(project: Project) -> None:
+    a_team(project)
+    project.write(f"{SPECS}/referents/catalog.md", "mine\n")
+    project.ralph("team", "plan", "Sell tea", "--yes")
+    assert "Plan sell-tea: referents" not in project.commits()
+    assert (project.path / SPECS / "referents/catalog.md").read_text() == "mine\n"
+    (project.path / SPECS / "design/detailed-design.md").unlink()
+    project.ralph("team", "plan", "sell-tea")
+    assert (project.path / SPECS / "design/detailed-design.md").exists()
+    refused(project.try_ralph("team", "plan", "!!"), 64, "a few letters")
+
+
+def test_a_goal_is_run_by_one_worker_and_its_files_are_stamped(project: Project) -> None:
+    a_team(project)
+    project.ralph("team", "run", "Sell tea", "--yes", "--workers", "1")
+    assert stands(project) == {"step01-task-01": "done", "step01-task-02": "done"}
+    one, two = (
+        (project.path / SPECS / f"implementation/step01/{name}.code-task.md").read_bytes()
+        for name in ("task-01-one", "task-02-two")
+    )
+    assert one.startswith(b"---\r\nStatus: COMPLETED\r\nCompleted-By: teammate-1\r\n")
+    assert one.endswith(
+        b"---\r\n# Task: One\r\nBlocked-By: none\r\n- Files to Modify: `one.txt`\r\n"
+    )
+    assert two.endswith(b"\nOwner: me\nBlocked-By: task-01\n---\n# Task: Two\n")
+    assert project.git("status", "--porcelain") == ""
+    told = (project.path.parent / "step01-task-02.told").read_text()
+    assert "Runbook: sell-tea" in told
+    assert "## Overview" in told
+    metrics = json.loads((project.path / ".ralph/metrics.json").read_text())
+    assert metrics["per_teammate"] == {"teammate-1": {"completed": 2, "failed": 0}}
+
+
+def test_a_goal_is_run_by_several_workers(project: Project) -> None:
+    a_team(project)
+    project.ralph("team", "plan", "Sell tea", "--yes")
+    project.ralph("team", "run", "sell-tea", "--workers", "2")
+    assert stands(project) == {"step01-task-01": "done", "step01-task-02": "done"}
+    assert (project.path / "step01-task-02.txt").exists()
+    text = (project.path / SPECS / "implementation/step01/task-02-two.code-task.md").read_text()
+    assert "Status: COMPLETED\nCompleted-By: teammate-" in text
+    assert project.git("status", "--porcelain") == ""
+    metrics = json.loads((project.path / ".ralph/metrics.json").read_text())
+    assert metrics["successful_tasks"] == 2
