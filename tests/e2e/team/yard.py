@@ -10,7 +10,7 @@ from tests.e2e.conftest import RALPH, Project
 
 AGENT = """\
 brief=$(cat)
-file=$(printf '%s\\n' "$brief" | sed -n 's/.*It appends to \\([a-z0-9.]*\\)\\..*/\\1/p' | head -n 1)
+file=$(printf '%s\\n' "$brief" | sed -n 's/^It appends to \\([a-z0-9.]*\\)\\..*/\\1/p' | head -n 1)
 nap=$(printf '%s\\n' "$brief" | sed -n 's/.*It sleeps for \\([0-9.]*\\) s.*/\\1/p' | head -n 1)
 sleep "${nap:-0}"
 mkdir -p parts
