@@ -16,7 +16,7 @@ from ralph.ports.executor import Command, Listener
 from ralph.testing.doubles import says
 from ralph.workflows.build import build
 from ralph.workflows.errand import Errand, as_task, errands
-from ralph.workflows.minding import held, mind
+from ralph.workflows.minding import mind
 from ralph.workflows.pipeline import PLAN, PRD, Pipeline
 from tests.engine.shelf import Papered
 from tests.engine.world import Died, Fate
@@ -124,18 +124,6 @@ def test_killed_anywhere_no_tick_of_a_session_counts(tmp_path: Path, late: bool)
     else:
         raise AssertionError("it never came to its end")
     assert calls > 20
-
-
-def test_what_comes_back_from_a_team_ticks_nothing(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
-    an_errand(desk)
-    kit = desk.kit()
-    with held(kit, 1):
-        assert "prd-plan was left undone" in kit.settings.warnings[-1]
-        desk.workspace.edit(PRD, DONE)
-        desk.store.force_done(desk.store.find("US-001").id)
-    assert desk.prd == TEXT.replace("[ ] US-001", "[x] US-001")
-    assert desk.store.find("US-002").status is Status.PENDING
 
 
 def test_a_document_of_another_checkout_is_left_alone(tmp_path: Path) -> None:

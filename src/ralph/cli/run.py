@@ -85,13 +85,11 @@ def run_workers(args: Namespace, project: "Project", color: str) -> int:
     """The same with several workers."""
     from ralph.engine.lead import run_team
     from ralph.wiring.seats import assemble_team
-    from ralph.workflows.minding import held
+    from ralph.workflows.minding import mind
 
     config = project.loaded.config
-    with (
-        assemble_team(project, args.target, sys.stdout, json=args.json, color=color) as team,
-        held(team.kit, config.execution.max_retries),
-    ):
+    with assemble_team(project, args.target, sys.stdout, json=args.json, color=color) as team:
+        mind(team.kit, config.execution.max_retries)
         return run_team(team.kit, team.trunk, team.staff, config.workers.count).exit_code
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Final
 
 from ralph.core.errors import NoSuchTask, RalphError, UnusableData, UsageError
-from ralph.core.events import RunEnded, TaskDone, TaskFailed
+from ralph.core.events import RunEnded, TaskDone, TaskFailed, TaskMoved
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.safe_text import one_line
@@ -24,6 +24,7 @@ FAREWELL_S: Final = 60.0
 """How long workers have to end in good order: a session is stopped in three steps."""
 DEATHS: Final = 5
 """A seat whose worker dies so often while the team settles nothing stays empty."""
+DOCUMENTS: Final = "Where the tasks stand"
 ABORT: Final = ".ralph/ABORT"
 SHOWN: Final = 5
 
@@ -81,7 +82,7 @@ class Lead(Loop):
         if kit.library.exists(ABORT):
             raise RalphError(f"{ABORT} is there, so no team starts", hint=f"rm {ABORT}")
         self.trunk.tidy()
-        dirty = kit.workspace.snapshot().dirty
+        dirty = [path for path in kit.workspace.snapshot().dirty if path not in kit.own]
         if dirty:
             names = ", ".join(one_line(path, 60) for path in dirty[:SHOWN])
             more = f" and {len(dirty) - SHOWN} more" if len(dirty) > SHOWN else ""
@@ -121,6 +122,7 @@ class Lead(Loop):
             self._bury_everyone()
             clear_checkouts(kit, self.trunk)
             self._follow_trunk()
+            self._commit_documents()
 
     def _baseline(self) -> End | None:
         """In a checkout of its own: what gates leave behind is not the person's."""
@@ -238,6 +240,13 @@ class Lead(Loop):
         open_ = kit.store.counts(self.target).open
         return _report((Outcome.BLOCKED, f"{open_} open, none of them can run"))
 
+    def end(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:
+        """With what all of them did."""
+        sessions = self.kit.store.sessions(run=self.kit.settings.run_id)
+        self.kit.attempts = len(sessions)
+        self.kit.commits = sum(len(one.commits) for one in sessions)
+        return super().end(outcome, reason, exit_code)
+
     # People
 
     def _hear(self) -> None:
@@ -282,11 +291,26 @@ class Lead(Loop):
         while recorded := kit.store.events(after=self.seq, limit=1000):
             self.seq = recorded[-1].seq
             for one in recorded:
+                moved = moved or isinstance(one.event, TaskMoved)
                 if isinstance(one.event, TaskDone | TaskFailed):
                     self.deaths.clear()
-                    moved = True
         if moved:
             self._follow_trunk()
+            # Ralph owns the status there, and people may have changed something.
+            self._follow()
+
+    def _commit_documents(self) -> None:
+        """Between two merges, and so on top of the last one; if the person's checkout could not
+        follow, they stay uncommitted."""
+        kit = self.kit
+        with self.trunk.turn() as is_ours:
+            now = kit.workspace.snapshot()
+            if not is_ours or self.behind or kit.own.isdisjoint(now.dirty):
+                return
+            kit.workspace.commit(
+                now, now, f"{DOCUMENTS}\n\nRalph-Run: {kit.settings.run_id}\n", frozenset(), kit.own
+            )
+            self.trunk.tip()
 
     def _follow_trunk(self) -> None:
         why = self.trunk.follow()

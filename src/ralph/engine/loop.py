@@ -332,7 +332,7 @@ class Loop:
             reason=reason,
             done=counts.done,
             failed=counts.failed,
-            attempts=self.kit.attempts,
+            attempts=kit.attempts,
             commits=kit.commits,
             duration_s=round(self.elapsed(), 3),
             cost_usd=None if total is None else round(total, 6),

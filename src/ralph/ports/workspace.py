@@ -1,5 +1,6 @@
 """The tree a session works in. Never touches what a person has not committed."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -80,6 +81,10 @@ class Workspace(Protocol):
 
     def restore(self, to: Snapshot) -> None:
         """Bring branch, index and files back to the snapshot. Call `save` first."""
+        ...
+
+    def put_back(self, to: Snapshot, paths: Sequence[str]) -> None:
+        """Make these files what they were in the snapshot's commit; nothing else changes."""
         ...
 
     def is_locked(self) -> bool:

@@ -278,6 +278,10 @@ class FakeWorkspace:
         self.saved[ref] = dict(self.files)
         return ref
 
+    def put_back(self, to: Snapshot, paths: Sequence[str]) -> None:
+        """As they were committed."""
+        self.files = _patched(self.files, self._made[to.head][-1].files, paths)
+
     def is_locked(self) -> bool:
         """Nobody locks a dictionary."""
         return False

@@ -27,6 +27,8 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     worker: WorkerId
     name: str
     branch: str
+    papers: tuple[str, ...]
+    """Documents that only the lead writes."""
     target: Target
     schedule: Schedule
     run_s: float
@@ -62,6 +64,7 @@ def assemble_team(
                 worker=worker,
                 name=name,
                 branch=branch,
+                papers=kit.document.paths if kit.document is not None else (),
                 target=s.target,
                 schedule=s.schedule,
                 run_s=max(left, 0.001) if s.limits.run_s else 0.0,

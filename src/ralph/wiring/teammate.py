@@ -22,6 +22,7 @@ from ralph.wiring.project import Project
 from ralph.wiring.run import lay_foundation, put_together
 from ralph.wiring.seats import Seat, trunk_of
 from ralph.wiring.settings import settings_of
+from ralph.workflows.quoted import Quoted
 
 ORPHANED = "SIGHUP"
 """What the end of the lead is to its workers."""
@@ -75,6 +76,7 @@ def work(seat: Seat) -> Report:
             sink=Silent(),
             interrupted=lambda: signals.interrupted or (ORPHANED if orphaned else None),
         )
+        made.kit.document = Quoted(made.kit, seat.papers)
         return work_along(made.kit, trunk_of(project, made, seat.branch))
 
 

@@ -1,12 +1,11 @@
 """PRDs while a run works on whatever it works on: what a session ticks there is a claim at most."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.ids import FeatureId, TaskId
+from ralph.core.ids import FeatureId
 from ralph.core.target import Everything
 from ralph.core.task import Task
 from ralph.engine.kit import Kit
@@ -18,10 +17,6 @@ from ralph.workflows.uncommitted import uncommitted_edits
 
 NOTED = "documents"
 """The place among Ralph's papers where they are written down."""
-
-
-TEAM = Task(id=TaskId("team"), title="what a team works on")
-"""Who holds the documents while it does."""
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,21 +128,3 @@ def mind(kit: Kit, max_retries: int) -> None:
     if parts:
         told = uncommitted_edits(kit, tuple(path for one in parts for path in one.paths))
         kit.settings = replace(kit.settings, warnings=(*kit.settings.warnings, *told))
-
-
-@contextmanager
-def held(kit: Kit, max_retries: int) -> Iterator[None]:
-    """The same for a team, whose sessions tick in checkouts of their own: what of that comes back
-    with their work is no person's word. Whoever looks next puts it right, if Ralph is killed."""
-    told = retire(kit) if isinstance(kit.settings.target, Everything) else ()
-    parts = documents(kit, max_retries)
-    for one in parts:
-        told += one.follow()
-        one.begin(TEAM)
-    kit.settings = replace(kit.settings, warnings=(*kit.settings.warnings, *told))
-    try:
-        yield
-    finally:
-        for one in parts:
-            one.conclude(TEAM, done=False)
-            one.release(TEAM)

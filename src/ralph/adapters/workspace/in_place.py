@@ -11,11 +11,12 @@ them; of a submodule only its commit is seen.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from ralph.adapters.workspace.carry import Carry
 from ralph.adapters.workspace.exclude import hide
-from ralph.adapters.workspace.git import Git, find_top
+from ralph.adapters.workspace.git import Git, find_top, text
 from ralph.adapters.workspace.index import (
     Scratch,
     absent,
@@ -159,6 +160,15 @@ class InPlace:
         """
         with index_lock(self._git):
             Restore(self._git, self._objects, self._photograph).back_to(to)
+
+    def put_back(self, to: Snapshot, paths: Sequence[str]) -> None:
+        tree = self._objects.tree_of(to.head)
+        known = set(text(self._git.run("ls-tree", "-r", "-z", "--name-only", tree)).split("\0"))
+        if there := [path for path in paths if path in known]:
+            self._git.run("restore", f"--source={to.head}", "--worktree", "--", *there)
+        for path in set(paths) - known:
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(self._git.top, path))
 
     def is_locked(self) -> bool:
         return os.path.lexists(os.path.join(self._git.git_dir, "index.lock"))

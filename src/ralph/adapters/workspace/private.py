@@ -11,6 +11,7 @@ source, whatever is collected there.
 
 import os
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from ralph.adapters.workspace.cloning import make_clone
@@ -128,6 +129,9 @@ class PrivateCheckout:
 
     def break_lock(self) -> str:
         return self._inside.break_lock()
+
+    def put_back(self, to: Snapshot, paths: Sequence[str]) -> None:
+        self.inside.put_back(to, paths)
 
     def restore(self, to: Snapshot) -> None:
         self._inside.restore(to)
