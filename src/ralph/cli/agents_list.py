@@ -29,7 +29,7 @@ def run(args: Namespace) -> int:
 
     executor, project = Processes(SystemClock()), the_project_if_any()
     try:
-        seen = [see(agent, executor, project) for agent in all_agents()]
+        seen = [see(agent, executor, project) for agent in all_agents(led=True)]
     finally:
         executor.close()
     if args.json:

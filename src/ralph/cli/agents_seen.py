@@ -9,7 +9,7 @@ import msgspec
 from ralph.core.capability import Capability, version_of
 from ralph.core.errors import RalphError, Unavailable
 from ralph.ports.agent import Account, Agent
-from ralph.wiring.agents import known_agents, session_variables
+from ralph.wiring.agents import known_agents, missing, session_variables
 from ralph.wiring.project import Project
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         return self.record is None or self.record.version != self.version
 
 
-def all_agents(names: Sequence[str] = ()) -> Iterator[Agent]:
-    """Those that are programs of their own; only the named ones, if any are named."""
+def all_agents(names: Sequence[str] = (), *, led: bool = False) -> Iterator[Agent]:
+    """Those that are programs of their own; only the named ones, if any are named. `led`: also what
+    a library makes of such a program."""
     from ralph.ports.agent import Setup
 
     known = known_agents()
@@ -48,6 +49,8 @@ def all_agents(names: Sequence[str] = ()) -> Iterator[Agent]:
     for name in names or sorted(known):
         kind = known[name].load()
         traits = getattr(kind, "traits", None)
+        if traits is not None and traits.program and traits.package and not (led or names):
+            continue
         if traits is not None and traits.program:
             yield kind(Setup())
         elif names:
@@ -68,11 +71,11 @@ def see(agent: Agent, executor: "Executor", project: Project) -> Seen:
 
     traits = agent.traits
     safe = which(traits.program, path=search_path(ground_of(project)))
-    path = safe or which(traits.program)
+    path = None if missing(agent) else safe or which(traits.program)
     files = SessionHomes("", os.environ).files(traits.home) if traits.home is not None else {}
     return Seen(
         name=traits.name,
-        program=traits.program,
+        program=missing(agent) or traits.program,
         path=path,
         # One that sessions can change is not started, not even for this.
         version=_version(safe, executor) if safe is not None else "",

@@ -53,7 +53,13 @@ def hold(
                 Command(
                     argv=(kit.settings.programs.get(program, program), *words),
                     cwd=brief.checkout,
-                    env={**kit.env, **launch.env, **_names(kit, claim, brief), **lead, **variables},
+                    env={
+                        **kit.env,
+                        **launch.env,
+                        **_names(kit, agent, claim, brief),
+                        **lead,
+                        **variables,
+                    },
                     stdin=launch.stdin,
                 ),
                 log=f"{base}.log",
@@ -94,7 +100,7 @@ def _ending(kit: Kit, agent: Agent, watch: Watch, exit_: Exit) -> Ending:
     return replace(ending, resets_at=reset_at(ending.resets_at, now, kit.settings.limit_wait_s))
 
 
-def _names(kit: Kit, claim: Claim, brief: Brief) -> dict[str, str]:
+def _names(kit: Kit, agent: Agent, claim: Claim, brief: Brief) -> dict[str, str]:
     task = claim.task
     names = {
         "RALPH_TASK_ID": task.id,
@@ -102,6 +108,9 @@ def _names(kit: Kit, claim: Claim, brief: Brief) -> dict[str, str]:
         "RALPH_ATTEMPT": str(claim.attempt),
         "RALPH_ROLE": brief.role.value,
     }
+    if agent.traits.package:
+        program = agent.traits.program
+        names["RALPH_AGENT_PROGRAM"] = kit.settings.programs.get(program, program)
     if task.alias:
         names["RALPH_STORY_ID"] = task.alias
     return names

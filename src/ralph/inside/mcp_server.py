@@ -43,10 +43,13 @@ def _said(text: str, *, is_error: bool) -> types.CallToolResult:
     return types.CallToolResult(content=content, is_error=is_error)
 
 
+def ralphs_server() -> Server[Any]:
+    """Wherever it is served."""
+    return Server("ralph", version=__version__, on_list_tools=_list, on_call_tool=_call)
+
+
 async def _serve() -> None:
-    server: Server[Any] = Server(
-        "ralph", version=__version__, on_list_tools=_list, on_call_tool=_call
-    )
+    server = ralphs_server()
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 

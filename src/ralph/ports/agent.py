@@ -142,6 +142,9 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     program: str = ""
     """What it is called on the PATH."""
+    package: str = ""
+    """The Python package that leads it, if one does; its process finds the program by
+    `RALPH_AGENT_PROGRAM`."""
     install_hint: str = ""
     login_hint: str = ""
     prints_while_working: bool = True

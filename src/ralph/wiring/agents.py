@@ -53,9 +53,8 @@ def find_verifiers(project: Project, agents: "Sequence[Agent]") -> "tuple[Agent,
 def _check_installed(agent: "Agent") -> None:
     from ralph.core.errors import Unavailable
 
-    if not is_installed(agent):
-        traits = agent.traits
-        raise Unavailable(f"{traits.program} is not installed", hint=traits.install_hint)
+    if what := missing(agent):
+        raise Unavailable(f"{what} is not installed", hint=agent.traits.install_hint)
 
 
 def find_agent(project: Project) -> "Agent":
@@ -105,9 +104,18 @@ def make_agent(project: Project, name: str) -> "Agent":
 
 def is_installed(agent: "Agent") -> bool:
     """Can its program be found? One without a name of its own is found out when it is started."""
+    return not missing(agent)
+
+
+def missing(agent: "Agent") -> str:
+    """What of it is not installed; empty: nothing."""
+    from importlib.util import find_spec
     from shutil import which
 
-    return not agent.traits.program or which(agent.traits.program) is not None
+    traits = agent.traits
+    if traits.package and find_spec(traits.package) is None:
+        return traits.package
+    return traits.program if traits.program and which(traits.program) is None else ""
 
 
 def session_variables(project: Project, agent: "Agent") -> dict[str, str]:

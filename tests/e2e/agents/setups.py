@@ -78,6 +78,12 @@ SETUPS: Final = {
         pass_env=("ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),
         prepare=_subscription,
     ),
+    "claude-sdk": Setup(
+        name="claude-sdk",
+        model="claude-sonnet-5",
+        pass_env=("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+        prepare=_claude,
+    ),
     "codex": Setup(name="codex", model="gpt-5.5", pass_env=("SCRIPTED_API_KEY",), prepare=_codex),
     "droid": Setup(name="droid", model="custom:scripted", prepare=_droid),
 }

@@ -39,7 +39,7 @@ def headless(brief: Brief) -> Launch:
             *_permissions(brief.terms, alone=True),
         ),
         stdin=_prompt(brief).encode(),
-        env=_variables(brief.terms),
+        env=variables(brief.terms),
     )
 
 
@@ -55,7 +55,7 @@ def interactive(brief: Brief) -> Launch:
             *_permissions(brief.terms, alone=False),
             *("--", prompt),
         ),
-        env=_variables(brief.terms),
+        env=variables(brief.terms),
     )
 
 
@@ -68,13 +68,24 @@ def _common(brief: Brief) -> Iterator[str]:
         yield from ("--model", brief.terms.model)
     if brief.rules_path:
         yield from ("--append-system-prompt-file", brief.rules_path)
-    if brief.terms.phase is not Phase.BUILDING and brief.terms.hooks:
-        # It has no tools to search with, unless they are asked for. A shell is there for `ralph`:
-        # what else it may do, the hooks know.
-        yield from ("--tools", ",".join(sorted(TOOLS[brief.terms.phase] | {"Bash"})))
-    denied = (*brief.terms.denied_tools, *(CHANGING if brief.terms.read_only else ()))
-    if denied:
-        yield from ("--disallowedTools", *denied)
+    if (tools := offered(brief.terms)) is not None:
+        yield from ("--tools", ",".join(tools))
+    if forbidden := denied(brief.terms):
+        yield from ("--disallowedTools", *forbidden)
+
+
+def offered(terms: Terms) -> list[str] | None:
+    """The tools that it shows the model; None: its own choice."""
+    if terms.phase is Phase.BUILDING or not terms.hooks:
+        return None
+    # It has none to search with, unless they are asked for. A shell is there for `ralph`: what else
+    # it may do, the hooks know.
+    return sorted(TOOLS[terms.phase] | {"Bash"})
+
+
+def denied(terms: Terms) -> tuple[str, ...]:
+    """The tools that it must not use."""
+    return (*terms.denied_tools, *(CHANGING if terms.read_only else ()))
 
 
 def _tools(terms: Terms) -> Iterator[str]:
@@ -109,13 +120,14 @@ def _permissions(terms: Terms, *, alone: bool) -> Iterator[str]:
         yield from ("--allowedTools", *tools, *(("mcp__ralph",) if terms.tools else ()))
 
 
-def _variables(terms: Terms) -> Mapping[str, str]:
-    variables = {
+def variables(terms: Terms) -> Mapping[str, str]:
+    """What it finds in its environment."""
+    found = {
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_MAX_RETRIES": str(RETRIES),
         "DISABLE_AUTOUPDATER": "1",
     }
     if terms.fenced and terms.as_root:
         # It refuses to work unasked as root, unless it is told of the sandbox by exactly this.
-        variables["IS_SANDBOX"] = "1"
-    return variables
+        found["IS_SANDBOX"] = "1"
+    return found

@@ -1,0 +1,1 @@
+"""Claude Code, led by the Claude Agent SDK."""
