@@ -2,9 +2,14 @@
 
 import json
 import os
+import resource
+import socket
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +21,6 @@ from ralph.core.policy.decision import Git, Ground, Packaging, Phase, Rules
 from ralph.core.policy.leash import Leash
 from ralph.core.tool_uses import ToolUses
 from ralph.inside.hooks import answer
-from ralph.inside.knock import ask
 from ralph.inside.tools import Caller
 from tests.inside.house import House
 
@@ -259,19 +263,60 @@ def test_what_has_happened_is_not_held_up_by_a_loop_that_is_gone(house: House, n
     assert done.stderr.startswith(b"ralph: ")
 
 
-def test_a_thousand_calls_at_once_are_all_answered(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for key, value in house.variables.items():
-        monkeypatch.setenv(key, value)
-    call = {"tool_name": "Bash", "tool_input": {"command": "git push"}, "cwd": "/c"}
+def test_a_thousand_calls_at_once_are_all_answered_and_counted(house: House) -> None:
+    """All of them are under way before the first answer is read: half of them ask, half tell."""
+    path, token = house.variables["RALPH_SOCKET"], house.variables["RALPH_TOKEN"]
+    used = {"tool_name": "Bash", "tool_input": {"command": "git push"}, "cwd": "/c"}
 
-    def once(_: int) -> str:
-        said = ask("hook", {"name": "pre-tool-use", "payload": call})
-        return str(said["value"]["hookSpecificOutput"]["permissionDecision"])
+    def call(number: int) -> bytes:
+        name = "post-tool-use" if number % 2 else "pre-tool-use"
+        args = {"name": name, "payload": {**used, "tool_response": "x" * 40}}
+        return json.dumps({"token": token, "method": "hook", "args": args}).encode() + b"\n"
 
-    def all_at_once() -> list[str]:
-        with ThreadPoolExecutor(100) as pool:
-            return list(pool.map(once, range(1000)))
+    def all_at_once() -> Counter[str]:
+        with ExitStack() as stack:
+            doors = []
+            for number in range(1000):
+                door = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+                # Without a time limit it waits for its turn, where the queue is short.
+                door.connect(path)
+                door.settimeout(60.0)
+                door.sendall(call(number))
+                doors.append(door)
+            return Counter(_decision(door.makefile("rb").read()) for door in doors)
 
-    assert house.ask(all_at_once) == ["deny"] * 1000
+    with many_files():
+        assert house.ask(all_at_once) == {"deny": 500, "": 500}
+    session = house.store.session(house.mine, 1)
+    assert session is not None
+    assert session.tools.tokens == 500 * 10, "none is lost"
+
+
+def _decision(said: bytes) -> str:
+    value = json.loads(said)["value"]
+    return str(value.get("hookSpecificOutput", {}).get("permissionDecision", ""))
+
+
+@contextmanager
+def many_files() -> Iterator[None]:
+    """Both ends of all the connections are ours."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    wanted = 4096 if hard == unlimited else min(4096, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_two_dozen_programs_at_once_are_all_answered(house: House) -> None:
+    call = json.dumps({"tool_name": "Bash", "tool_input": {"command": "git push"}}).encode()
+
+    def all_at_once() -> set[bytes]:
+        with ThreadPoolExecutor(24) as pool:
+            done = pool.map(lambda _: hook(house, "pre-tool-use", call), range(24))
+            return {one.stdout for one in done}
+
+    (said,) = house.ask(all_at_once)
+    assert json.loads(said)["hookSpecificOutput"]["permissionDecision"] == "deny"
