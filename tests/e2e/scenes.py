@@ -82,8 +82,7 @@ class Scene:
     """A project, and what its agent is told."""
 
     def __init__(self, folder: Path) -> None:
-        self.project = Project(folder / "project")
-        self.project.ralph("init")
+        self.project = Project(folder / "project", initialised=True)
         self.told = folder / "told.txt"
 
     def agent(self, line: str, **sections: str) -> None:

@@ -44,9 +44,8 @@ class RealProject(Project):
         server: ModelServer,
         sections: Mapping[str, Mapping[str, object]],
     ) -> None:
-        super().__init__(path)
+        super().__init__(path, initialised=True)
         self.setup, self.server = setup, server
-        self.ralph("init")
         self.write(".ralph.toml", _toml(setup, sections))
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "set up Ralph")

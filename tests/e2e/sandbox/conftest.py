@@ -38,10 +38,7 @@ def _project(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     home = path.parent / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    project = Project(path)
-    project.ralph("init")
-    project.git("add", "-A")
-    project.git("commit", "-q", "-m", "set up Ralph")
+    project = Project(path, initialised=True)
     yield project
     for process in project.started:
         end_in_order(process)

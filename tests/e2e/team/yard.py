@@ -42,8 +42,7 @@ class Yard(Project):
     """The project, its tasks, and what must be true when they are done."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.ralph("init")
+        super().__init__(path, initialised=True)
         self.write("agent.sh", AGENT)
         self.write("check.sh", GATE)
         self.agent("sh agent.sh", gates='test = "sh check.sh"', sandbox='mode = "off"')
