@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+import pytest
 
 KEY: Final = "not-a-key"
 
@@ -89,3 +90,9 @@ SETUPS: Final = {
 }
 
 AGENTS: Final = ("claude", "codex", "droid")
+"""Where the ways of each of them are the point."""
+
+CODEX_TOO: Final = pytest.param("codex", marks=pytest.mark.soak)
+ONE_FOR_ALL: Final = ("claude", CODEX_TOO, pytest.param("droid", marks=pytest.mark.soak))
+"""Where Ralph does the same for all of them, and what they print is in the transcripts: a session
+takes seconds, so `make soak` runs the others."""

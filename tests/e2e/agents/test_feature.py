@@ -7,7 +7,7 @@ import pytest
 from ralph.testing.model import Shell, Write, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import ONE_FOR_ALL
 
 FOLDER = ".ralph/features/login"
 
@@ -19,7 +19,7 @@ ralph task deps add $model $view && ! ralph task deps add $view $model && cat {F
 """
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_a_sentence_becomes_tasks_and_tasks_become_commits(real: Real, agent: str) -> None:
     project = real(agent)
     server = project.server

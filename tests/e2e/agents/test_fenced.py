@@ -14,11 +14,11 @@ from ralph.ports.agent import Agent, Setup, Terms
 from ralph.testing.agent_contract import a_brief
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import MARK, left_behind, work
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import ONE_FOR_ALL
 from tests.e2e.conftest import wait_for
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", ONE_FOR_ALL)
 def test_a_session_behind_a_wall_is_not_asked(real: Real, name: str) -> None:
     project = real(name)
     project.server.script("x", *work("x"))
@@ -34,7 +34,7 @@ def test_a_session_behind_a_wall_is_not_asked(real: Real, name: str) -> None:
         env={**os.environ, **launch.env},
         capture_output=True,
         check=False,
-        timeout=110,
+        timeout=280,
     )
     digest = Digest()
     for event in agent.read(done.stdout):

@@ -6,9 +6,10 @@ from ralph.testing.model import Shell, Turn, do, say
 from ralph.testing.model.asked import Asked
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
+from tests.e2e.agents.setups import CODEX_TOO
 from tests.e2e.dying import check_sound
 
-AGENTS = ("claude", "codex")
+AGENTS = ("claude", CODEX_TOO)
 TIERS = {"haiku": "the-cheap", "sonnet": "the-middle", "opus": "the-best"}
 
 

@@ -7,7 +7,7 @@ from ralph.testing.model.asked import Asked
 from ralph.testing.model.script import Scripted
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, RealProject
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import ONE_FOR_ALL
 
 PRD, PLAN = ".agents/tasks/prd.md", ".ralph/IMPLEMENTATION_PLAN.md"
 STORIES = """\
@@ -47,7 +47,7 @@ def story(name: str) -> tuple[Scripted, ...]:
     return first, last
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_an_idea_becomes_validated_commits(real: Real, agent: str) -> None:
     out = becomes_validated(real(agent))
     assert "sandbox off" in out

@@ -7,7 +7,7 @@ import pytest
 
 from ralph.testing.model import Asked, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import ONE_FOR_ALL
 
 COMMIT = "git add -A && git commit -q -m probe"
 
@@ -19,7 +19,7 @@ def obeys(asked: Asked) -> Turn:
     return do(Shell(command=f"echo {found[1]} > probe.txt; {COMMIT}"))
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 @pytest.mark.parametrize("mode", ["off", "required"])
 def test_an_agent_that_works_is_seen_to_work(
     real: Real, agent: str, mode: str, monkeypatch: pytest.MonkeyPatch
@@ -37,7 +37,7 @@ def test_an_agent_that_works_is_seen_to_work(
     assert project.git("status", "--porcelain") == "", "it works elsewhere"
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_an_agent_that_only_talks_is_seen_not_to_work(real: Real, agent: str) -> None:
     project = real(agent)
     project.server.script("default", say("I would rather not."))

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from ralph.testing.model import Asked, Cut, Refused, Silent, Turn
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import work
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import CODEX_TOO, ONE_FOR_ALL
 from tests.e2e.stage import ended, until
 
-RETRYING = ("claude", "codex")
+RETRYING = ("claude", CODEX_TOO)
 """Droid backs off for a minute and more, whatever it is told, so its turn is in the transcripts."""
 
 
@@ -51,7 +51,7 @@ def test_a_usage_limit_is_waited_for_and_the_same_task_goes_on(real: Real) -> No
 
     def limited(asked: Asked) -> Turn:
         # From the moment on at which it is asked: how long the agent takes to start is not known.
-        told.append(int(time.time()) + 4)
+        told.append(int(time.time()) + 10)
         return replace(first, faults=(usage_limit(told[0]),))
 
     task = project.scripted("x", limited, *rest)
@@ -129,7 +129,7 @@ def test_an_overloaded_model_is_tried_again_later(real: Real, agent: str) -> Non
     assert (shown["status"], shown["strikes"], shown["retry_count"]) == ("done", 0, 0)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_a_login_that_does_not_count_pauses_the_run(real: Real, agent: str) -> None:
     project = real(agent)
     refused = Refused(status=401, kind="authentication_error", message="invalid key", times=None)
@@ -154,7 +154,7 @@ UNPAID = {
 }
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_an_account_without_money_pauses_the_run(real: Real, agent: str) -> None:
     project = real(agent)
     task = project.scripted("x", *work("x", faults=(UNPAID[agent],)), whole=False)
@@ -172,7 +172,7 @@ def closed_port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_no_connection_costs_the_task_nothing(real: Real, agent: str, closed_port: int) -> None:
     project = real(agent, url=f"http://127.0.0.1:{closed_port}")
     task = project.scripted("x", whole=False)
@@ -185,16 +185,18 @@ def test_no_connection_costs_the_task_nothing(real: Real, agent: str, closed_por
     assert (shown["status"], shown["strikes"], shown["retry_count"]) == ("pending", 0, 0)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_a_model_that_falls_silent_is_an_idle_session(real: Real, agent: str) -> None:
     project = real(agent, timeouts={"idle": "6s"})
     task = project.scripted("x", *work("x", faults=(Silent(after=1),)))
     project.ralph("run")
-    assert project.endings(task) == ["idle", "finished"]
+    *before, last = project.endings(task)
+    # On a busy machine an agent may take as long to start as it may be silent.
+    assert (set(before), last) == ({"idle"}, "finished")
     assert project.status(task) == "done"
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_a_stream_that_breaks_off_is_asked_for_again(real: Real, agent: str) -> None:
     project = real(agent)
     task = project.scripted("x", *work("x", faults=(Cut(after=3),)))

@@ -9,11 +9,11 @@ import pytest
 from ralph.testing.model import Call, Shell, Silent, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, RealProject, work
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import ONE_FOR_ALL
 from tests.e2e.conftest import wait_for
 from tests.e2e.stage import ended
 
-each_agent = pytest.mark.parametrize("agent", AGENTS)
+each_agent = pytest.mark.parametrize("agent", ONE_FOR_ALL)
 
 
 def in_a_tool(project: RealProject) -> tuple[str, subprocess.Popen[str]]:

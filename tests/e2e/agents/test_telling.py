@@ -5,12 +5,12 @@ import pytest
 from ralph.testing.model import Shell, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import ONE_FOR_ALL
 
 FACT = '<knowledge tags="db" title="Pool">the connection pool is small</knowledge>'
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_the_brief_and_what_a_session_learned_reach_the_model(real: Real, agent: str) -> None:
     project = real(agent)
     project.write(".ralph/features/login/spec.md", "log in by mail\n")

@@ -7,7 +7,7 @@ import pytest
 from ralph.testing.model import Asked, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import ONE_FOR_ALL
 from tests.e2e.stage import fed
 
 ENCLOSING = {
@@ -23,7 +23,7 @@ ENCLOSING = {
 """What an agent leaves in the environment of the commands that it runs."""
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_a_run_inside_a_session_of_another_agent(real: Real, agent: str) -> None:
     project = real(agent)
     look = "env | grep -E '^(CLAUDE|CODEX|RALPH_TASK_ID|HTTPS_PROXY)' > x.txt"

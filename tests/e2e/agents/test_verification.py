@@ -12,7 +12,7 @@ from ralph.testing.model import Refused, Shell, Turn, do, say
 from ralph.testing.model.asked import Asked
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CHECKED, CLAIM, either, work
-from tests.e2e.agents.setups import AGENTS, SETUPS
+from tests.e2e.agents.setups import CODEX_TOO, ONE_FOR_ALL, SETUPS
 from tests.e2e.agents.test_provider_trouble import usage_limit
 
 PASS = "It works.\n<verify-pass/>"
@@ -39,7 +39,7 @@ def passes_the_second_time(asked: Asked) -> Turn:
 COUNT = "test $(wc -l < it.txt) -ge 2 && echo two-lines; true"
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_what_fails_once_passes_on_the_retry(real: Real, agent: str) -> None:
     project = real(agent)
     task = project.scripted(
@@ -60,7 +60,7 @@ def test_what_fails_once_passes_on_the_retry(real: Real, agent: str) -> None:
     assert all(Path(project.path, check["log"]).exists() for check in checks)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_spent_retries_fail_the_task_with_the_reason(real: Real, agent: str) -> None:
     project = real(agent)
     task = project.scripted(
@@ -78,7 +78,7 @@ def test_spent_retries_fail_the_task_with_the_reason(real: Real, agent: str) -> 
 
 
 @pytest.mark.usefixtures("behind_the_wall")
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_a_verifier_that_tries_to_write(real: Real, agent: str) -> None:
     project = real(agent)
     here, home = project.path, os.environ["HOME"]
@@ -128,7 +128,10 @@ def test_claude_gets_no_tools_to_edit_when_it_verifies(real: Real) -> None:
     assert all("Bash" in tools for tools in checking)
 
 
-@pytest.mark.parametrize(("agent", "other"), [("claude", "codex"), ("codex", "claude")])
+@pytest.mark.parametrize(
+    ("agent", "other"),
+    [("claude", "codex"), pytest.param("codex", "claude", marks=pytest.mark.soak)],
+)
 def test_another_agent_with_another_model_checks(real: Real, agent: str, other: str) -> None:
     model = "another-model"
     setups = {name: list(SETUPS[name].pass_env) for name in (agent, other)}
@@ -161,7 +164,7 @@ def test_a_verifier_out_of_quota_is_waited_for_and_the_work_is_not_repeated(real
         if CHECKED not in asked.user:
             return first
         if not resets:
-            resets.append(int(time.time()) + 4)
+            resets.append(int(time.time()) + 10)
         out = replace(usage_limit(resets[0]), times=None)
         return look if time.time() >= resets[0] else replace(look, faults=(out,))
 
@@ -176,7 +179,7 @@ def test_a_verifier_out_of_quota_is_waited_for_and_the_work_is_not_repeated(real
     assert [one["ending"]["ended"] for one in attempt["checks"]] == ["usage_limit", "finished"]
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
+@pytest.mark.parametrize("agent", ["claude", CODEX_TOO])
 def test_a_login_of_the_verifier_pauses_the_run_and_the_next_goes_on(
     real: Real, agent: str
 ) -> None:

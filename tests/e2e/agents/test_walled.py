@@ -8,7 +8,7 @@ import pytest
 from ralph.testing.model import Shell, Write, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
-from tests.e2e.agents.setups import AGENTS
+from tests.e2e.agents.setups import AGENTS, ONE_FOR_ALL
 from tests.e2e.conftest import RALPH
 
 
@@ -36,7 +36,7 @@ def test_it_finishes_a_graph(real: Real, agent: str) -> None:
 
 
 @pytest.mark.usefixtures("behind_the_wall")
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_what_it_must_not_do_fails_and_it_goes_on(real: Real, agent: str) -> None:
     project = real(agent)
     home = Path(os.environ["HOME"])
@@ -58,7 +58,7 @@ def test_what_it_must_not_do_fails_and_it_goes_on(real: Real, agent: str) -> Non
 
 
 @pytest.mark.usefixtures("behind_the_wall")
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_ralph_can_be_called_from_a_session(real: Real, agent: str) -> None:
     project = real(agent)
     command = f'{RALPH} task add "Found on the way" && echo y > y.txt'
@@ -69,7 +69,7 @@ def test_ralph_can_be_called_from_a_session(real: Real, agent: str) -> None:
 
 
 @pytest.mark.usefixtures("behind_the_wall")
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_it_writes_documents_with_its_own_tools(real: Real, agent: str) -> None:
     """Most of them put another file in the place of the one that they write."""
     project = real(agent)

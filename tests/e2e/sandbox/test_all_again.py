@@ -1,0 +1,14 @@
+"""What holds for any run holds behind the wall: all of the same tests, which takes its time."""
+
+import pytest
+
+from tests.e2e.conftest import Project
+from tests.e2e.test_own_state import *  # noqa: F403
+from tests.e2e.test_run import *  # noqa: F403
+
+pytestmark = pytest.mark.soak
+
+
+@pytest.fixture
+def project(walled: Project) -> Project:
+    return walled
