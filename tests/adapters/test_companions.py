@@ -35,7 +35,7 @@ def buried() -> Iterator[None]:
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while not condition():
         assert time.monotonic() < deadline, f"it never happened: {what}"
         time.sleep(0.01)

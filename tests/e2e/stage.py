@@ -50,7 +50,7 @@ def ended(process: subprocess.Popen[str], code: int = 0) -> str:
     assert process.stderr is not None
     # Not `communicate`, which forgets what `until` has left in the buffer.
     out, err = process.stdout.read(), process.stderr.read()
-    process.wait(timeout=90)
+    process.wait(timeout=240)
     assert process.returncode == code, f"{process.returncode}\n{out}\n{err}"
     assert "Traceback" not in out + err
     return out

@@ -84,7 +84,7 @@ class Terminal:
         word to word."""
         return " ".join(CONTROL.sub(b" ", self.seen).decode("utf-8", "replace").split())
 
-    def until(self, condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+    def until(self, condition: Callable[[], bool], what: str, seconds: float = 90.0) -> None:
         """Read on, as a terminal does, until something has happened."""
         deadline = time.monotonic() + seconds
         while not condition():

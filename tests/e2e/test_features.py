@@ -181,7 +181,7 @@ def test_a_build_that_was_interrupted_goes_on_where_it_stopped(project: Project)
     first = project.start("feature", "build", "login")
     stage.enter()
     first.terminate()
-    assert first.wait(timeout=60) == 130
+    assert first.wait(timeout=240) == 130
     assert shown(project)["status"] == "planned"
     project.ralph("run", "login", code=2)
     said = project.ralph("feature", "build", "login")

@@ -1,5 +1,6 @@
 """Gates that misbehave: loud, untidy, moody or dishonest."""
 
+import os
 import subprocess
 from typing import Any
 
@@ -68,11 +69,13 @@ def test_a_gate_may_mend_what_the_session_wrote(project: Project) -> None:
 
 
 def test_a_gate_that_leaves_a_daemon_ends_with_it(project: Project) -> None:
-    project.agent(DONE, gates='server = "setsid -f sleep 1234567; test -e README.md"')
+    # A number that nobody else waits for.
+    seconds = f"1234567.{os.getpid()}"
+    project.agent(DONE, gates=f'server = "setsid -f sleep {seconds}; test -e README.md"')
     task = project.add("x")
     project.ralph("run")
     assert project.status(task) == "done"
-    left = subprocess.run(["pgrep", "-f", "^sleep 1234567"], capture_output=True, check=False)
+    left = subprocess.run(["pgrep", "-f", f"^sleep {seconds}"], capture_output=True, check=False)
     assert left.stdout == b""
 
 

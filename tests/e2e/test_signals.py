@@ -118,7 +118,7 @@ def test_while_it_waits_for_a_usage_limit(project: Project, number: signal.Signa
     again = project.start("run", "--json")
     until(again, "run_waiting")
     project.ralph("resume")
-    assert again.wait(timeout=60) == 0
+    assert again.wait(timeout=240) == 0
     assert project.status(task) == "done"
 
 
@@ -181,7 +181,7 @@ def test_a_second_interrupt_ends_it_at_once(project: Project) -> None:
     wait_for((outside / "asked").exists, "the agent was asked to end")
     assert run.poll() is None, "it waits for the agent"
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate(timeout=240)
     assert run.returncode == 130, f"{out}\n{err}"
     wait_for(lambda: left_running(project) == [], "nothing of the agent is left")
     check_sound(project)

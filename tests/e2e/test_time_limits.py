@@ -166,7 +166,8 @@ def test_an_interrupted_gate_proves_nothing_and_the_session_is_not_repeated(
 
 
 def test_the_time_of_a_run_is_limited(project: Project) -> None:
-    project.agent(f"sleep 3; {DONE}", timeouts='run = "3s"')
+    # Time enough for a busy machine to begin with the first one.
+    project.agent(f"sleep 8; {DONE}", timeouts='run = "8s"')
     tasks = [project.add("first"), project.add("second")]
     events = project.events(code=4)
     assert events[-1]["outcome"] == "limit-reached"

@@ -162,7 +162,7 @@ def test_not_while_a_run_is_at_work(project: Project) -> None:
     stage.enter()
     refused(project.try_ralph("undo", task, "--yes"), 75, "another run is at work")
     stage.go()
-    run.communicate(timeout=60)
+    run.communicate(timeout=240)
 
 
 def test_attempts_commits_and_cost_are_shown_together(project: Project) -> None:

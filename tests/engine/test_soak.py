@@ -312,7 +312,7 @@ RUNS = st.fixed_dictionaries(
 
 
 ALWAYS = settings(
-    max_examples=300,
+    max_examples=150,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.generate, Phase.shrink],

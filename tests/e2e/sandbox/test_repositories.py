@@ -144,7 +144,7 @@ def test_a_protected_file_that_was_replaced_from_outside_is_said() -> None:
         wait_for(there.exists, "it began")
         world.do("sh", "-c", "cp .ralph.toml t && mv t .ralph.toml", cwd=world.project)
         cue.touch()
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=240)
         assert f"{world.project}/.ralph.toml was changed meanwhile" in said
 
 
@@ -165,7 +165,7 @@ def test_settings_of_git_that_came_meanwhile_are_named() -> None:
         wait_for(there.exists, "it began")
         world.git(world.project, "config", "branch.main.description", "mine")
         cue.touch()
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=240)
         assert f"{world.project}/.git/config was changed meanwhile" in said
         assert "before you use git (core: fsmonitor = ./evil)" in said
 
