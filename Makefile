@@ -1,4 +1,4 @@
-.PHONY: demo test check soak bench format lock clean
+.PHONY: demo test programs check soak bench format lock clean
 BIN := .venv/bin
 # Tests mostly wait for other processes, so twice as many of them as there are cores.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
@@ -6,10 +6,13 @@ WORKERS = $(shell $(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))'
 demo: .venv/.runtime ## build a sample project with the scripted agent
 	$(BIN)/ralph demo
 
-test: check ## every check: lint, types, layers, tests
+test: .venv/.dev ## every check: lint, types, layers, tests
+	$(MAKE) -j2 check programs
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+programs: ## what the tests drive: packages of the system, and agents
 	tools/system-packages
 	tools/agent-clis >/dev/null
-	$(BIN)/pytest -n $(WORKERS)
 
 check: .venv/.dev ## everything but the tests
 	$(BIN)/ruff format --check src tests bench
@@ -19,7 +22,7 @@ check: .venv/.dev ## everything but the tests
 	tools/file-length
 
 soak: .venv/.dev ## the tests that take minutes
-	$(BIN)/pytest -n auto -m soak
+	RALPH_TEST_EXAMPLES=1000 $(BIN)/pytest -n auto -m soak
 
 bench: .venv/.dev ## ratios against bare Python, written to bench/results/
 	$(BIN)/python -m bench
