@@ -28,7 +28,7 @@ import sys
 from ralph.adapters.library.folder import FolderLibrary
 from ralph.adapters.library.lessons import FileLessons
 from ralph.core.shelf import Guardrail, GuardrailKind
-lessons = FileLessons(FolderLibrary(sys.argv[1], patience_s=300))
+lessons = FileLessons(lambda: FolderLibrary(sys.argv[1], patience_s=300))
 for number in range(1000):
     # Every twentieth is news; the rest all four writers have to say, again and again.
     says = f"{sys.argv[2]} found {number}" if number % 20 == 0 else f"everybody knows {number % 7}"

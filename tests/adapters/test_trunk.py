@@ -10,6 +10,8 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.trunk import current_branch
 from ralph.core.errors import Busy, Missing, RalphError, Unavailable
+from ralph.core.shelf import Guardrail, GuardrailKind
+from ralph.documents.guardrails import FRESH, added, read
 from ralph.testing.hands import Hands, a_project
 from tests.adapters.team import (
     ONE,
@@ -175,6 +177,22 @@ def test_work_is_put_on_the_tip_one_after_the_other(source: Hands) -> None:
     assert state(inside) == (merged, f"ralph/{TWO}", "")
     assert refs(inside).keys() == {f"refs/heads/ralph/{TWO}"}
     assert state(source) == (start, "main", "")
+
+
+def test_lessons_of_two_are_both_kept(source: Hands) -> None:
+    path = ".ralph/guardrails.md"
+    source.write(path, FRESH)
+    source.commit("Guardrails")
+    trunk = a_trunk(source)
+    for task in (ONE, TWO, THREE):
+        entry = Guardrail(
+            id=f"fix-1-{task[-4:]}", kind=GuardrailKind.FIX, text=task, created="2026-02-10"
+        )
+        work(trunk, task, path, added(FRESH, entry))
+    for task in (ONE, TWO, THREE):
+        tip = merge(trunk, task)
+    entries = [one.text for one in read(source.git("show", f"{tip}:{path}"))]
+    assert sorted(entries[2:]) == [ONE, TWO, THREE]
 
 
 def test_the_tip_moves_only_from_where_it_was_seen(source: Hands) -> None:

@@ -25,6 +25,7 @@ case "$prompt" in
   printf -- '{TWO}' > task-02-two.code-task.md;;
 *)
   echo "$RALPH_STORY_ID" > "$RALPH_STORY_ID.txt"
+  ralph guardrails add "learned in $RALPH_STORY_ID"
   printf '%s\\n' "$prompt" > ../"$RALPH_STORY_ID.told";;
 esac
 {CLAIM}
@@ -110,6 +111,11 @@ def test_a_goal_is_run_by_several_workers(project: Project) -> None:
     project.ralph("team", "run", "sell-tea", "--workers", "2")
     assert stands(project) == {"step01-task-01": "done", "step01-task-02": "done"}
     assert (project.path / "step01-task-02.txt").exists()
+    lessons = (project.path / ".ralph/guardrails.md").read_text()
+    assert "learned in step01-task-01" in lessons
+    assert "learned in step01-task-02" in lessons
+    told = project.path / ".ralph/checkouts/step01-task-02.told"
+    assert "learned in step01-task-01" in told.read_text()
     text = (project.path / SPECS / "implementation/step01/task-02-two.code-task.md").read_text()
     assert "Status: COMPLETED\nCompleted-By: teammate-" in text
     assert project.git("status", "--porcelain") == ""

@@ -37,7 +37,7 @@ class House:
         self.executor = Processes(SystemClock())
         self.store = MemoryStore(FrozenClock())
         self.library = FakeLibrary()
-        self.door = SocketDoor(self.store, self.executor, FileLessons(self.library))
+        self.door = SocketDoor(self.store, self.executor, FileLessons(lambda: self.library))
         self.mine = self.store.add_task(Draft(title="mine")).id
         self.other = self.store.add_task(Draft(title="other", priority=5)).id
         self._start_run()

@@ -37,7 +37,7 @@ from tests.inside.house import RUN, House
 
 
 def a_door(executor: Processes) -> SocketDoor:
-    return SocketDoor(MemoryStore(FrozenClock()), executor, FileLessons(FakeLibrary()))
+    return SocketDoor(MemoryStore(FrozenClock()), executor, FileLessons(FakeLibrary))
 
 
 def test_a_session_may_look(house: House) -> None:

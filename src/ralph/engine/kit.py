@@ -127,6 +127,8 @@ class Kit:
     """The branch that accepted work is merged into, where others build it as well."""
     conflict = ""
     """What the next session is told about work that did not fit."""
+    library_at: Callable[[str], Library] | None = None
+    """The project's files in another checkout, where there are several."""
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from ralph.engine.iteration import Iterated, give_back, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.loop import End, Loop
 from ralph.engine.merging import last_sessions, others
+from ralph.engine.reading import Reader
 from ralph.ports.claims import Claim
 from ralph.ports.staff import Report
 from ralph.ports.trunk import Trunk
@@ -113,6 +114,9 @@ class Teammate(Loop):
     def _move_in(self, taken: Claim) -> None:
         kit, task = self.kit, taken.task
         kit.workspace = self.trunk.open(task.id)
+        if kit.library_at is not None:
+            # Lessons and documents as the others have left them.
+            kit.reader = Reader(kit.library_at(kit.workspace.path), kit.settings.guardrails)
         kit.snapshot, kit.kept, kit.unfinished, kit.conflict = None, frozenset(), None, ""
         run = kit.store.run(kit.settings.run_id)
         kit.baseline = run.baseline if run is not None else ()

@@ -88,7 +88,7 @@ def open_lessons(project: Project) -> "Lessons":
         return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
     from ralph.adapters.library.lessons import FileLessons
 
-    return FileLessons(open_library(project), guardrails_of(project))
+    return FileLessons(lambda: open_library(project), guardrails_of(project))
 
 
 def guardrails_of(project: Project) -> str:

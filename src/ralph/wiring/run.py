@@ -118,8 +118,10 @@ def put_together(
 ) -> Assembled:
     """The wall goes up, and everything is joined."""
     project, executor = found.project, found.executor
-    folder = FolderLibrary(project.root, patience_s=DOOR_PATIENCE_S)
-    lessons = FileLessons(folder, guardrails_of(project))
+    lessons = FileLessons(
+        lambda: FolderLibrary(kit.workspace.path, patience_s=DOOR_PATIENCE_S),
+        guardrails_of(project),
+    )
     door = SocketDoor(found.store, executor, lessons)
     stack.callback(door.close)
     wall, git = found.build(stack, door.directory)
@@ -153,6 +155,7 @@ def put_together(
         is_alive=is_alive,
         person=person,
     )
+    kit.library_at = FolderLibrary
     return Assembled(kit=kit, git=git, home=workspace, preparation=preparation)
 
 

@@ -1,5 +1,7 @@
 """Guardrails, written into their file."""
 
+from collections.abc import Callable
+
 from ralph.core.shelf import Guardrail
 from ralph.documents.guardrails import PATH
 from ralph.documents.lessons import learned
@@ -7,9 +9,10 @@ from ralph.ports.library import Library
 
 
 class FileLessons:
-    """`Lessons` in the library."""
+    """`Lessons` in the library of whoever is at work: where they are written down they join the
+    work, and reach the others with it."""
 
-    def __init__(self, library: Library, path: str = PATH) -> None:
+    def __init__(self, library: Callable[[], Library], path: str = PATH) -> None:
         self._library = library
         self._path = path
 
@@ -22,5 +25,5 @@ class FileLessons:
             text, there = learned(before, entry)
             return text
 
-        self._library.change(self._path, edit)
+        self._library().change(self._path, edit)
         return there

@@ -65,6 +65,9 @@ def _settle_in(source: Git, common: str, git_dir: str) -> None:
     for name in ("exclude", "attributes"):
         with suppress(FileNotFoundError):
             shutil.copyfile(os.path.join(common, "info", name), os.path.join(info, name))
+    # Lessons that two have written down at the same time are both kept.
+    with open(os.path.join(info, "attributes"), "ab") as file:
+        file.write(b"\n**/.ralph/guardrails.md merge=union\n")
 
 
 def _carried(source: Git) -> list[tuple[str, str]]:
