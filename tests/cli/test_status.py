@@ -76,7 +76,7 @@ def test_a_run_that_was_killed_is_not_called_alive(ralph: Cli) -> None:
     with a_run(ralph, alive=False) as running:
         running.start(running.claim())
     shown = ralph("status").out
-    assert f"run {running.run} died; `ralph run` goes on" in shown
+    assert f"run {running.run} died; called again, it goes on" in shown
     assert "its run is gone" in shown
     assert ralph.json("status")["runs"] == []
     assert ralph.json("status")["working"][0]["is_stale"] is True

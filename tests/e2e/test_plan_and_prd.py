@@ -1,5 +1,6 @@
 """`ralph prd` and `ralph plan`: from a sentence to stories, and to a plan of how to build them."""
 
+import signal
 import subprocess
 
 import pytest
@@ -173,6 +174,17 @@ def test_a_second_one_does_not_disturb_the_first(project: Project) -> None:
     ended(first)
     assert (project.path / PLAN).read_text() == "step\n"
     assert project.task("prd-plan")["attempt"] == 1
+
+
+def test_what_it_leaves_undone_is_its_own(project: Project) -> None:
+    stage = Stage(project)
+    planned(project, stage.agent(CLAIM))
+    stopped = project.start("plan")
+    stage.enter()
+    stopped.send_signal(signal.SIGTERM)
+    assert "next  ralph plan   goes on" in ended(stopped, 130)
+    assert "prd-plan" not in project.ralph("run", "--dry-run")
+    assert "prd-plan was left undone by `ralph plan`" in project.ralph("run", code=3)
 
 
 def test_a_session_without_a_plan_is_tried_again(project: Project) -> None:

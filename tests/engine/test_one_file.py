@@ -3,14 +3,18 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ralph.core.ending import Exit
+from ralph.core.errors import Missing
 from ralph.core.events import RunEnded, Warned
 from ralph.core.outcome import Outcome
+from ralph.core.target import Subtree
+from ralph.engine.kit import Kit
 from ralph.ports.executor import Command, Listener
 from ralph.testing.doubles import says
 from ralph.workflows.discovery import discover, prd_errand
-from ralph.workflows.errand import as_task
+from ralph.workflows.errand import Errand, as_task
 from ralph.workflows.pipeline import PLAN, PRD, Pipeline
 from ralph.workflows.planning import plan, plan_errand
 from tests.engine.shelf import Papered
@@ -40,14 +44,18 @@ class Scribe(Papered):
 
     def plan(self, fate: Fate | None = None) -> RunEnded:
         kit = self.kit(fate)
-        as_task(kit.store, plan_errand(kit.library, PIPELINE), 1)
+        self.aim(kit, plan_errand(kit.library, PIPELINE))
         return plan(kit, PIPELINE, 1)
 
     def discover(self, fate: Fate | None = None) -> RunEnded:
         kit = self.kit(fate)
         errand = prd_errand(kit.library, PIPELINE, "a shop")
-        as_task(kit.store, errand, 1)
+        self.aim(kit, errand)
         return discover(kit, PIPELINE, errand)
+
+    def aim(self, kit: Kit, errand: Errand) -> None:
+        task = as_task(kit.store, errand, 1)
+        kit.settings = replace(kit.settings, target=Subtree(task.id))
 
     def warnings(self) -> str:
         return "\n".join(one.message for one in self.told(Warned) if isinstance(one, Warned))
@@ -94,3 +102,19 @@ def test_killed_anywhere_no_plan_takes_code_along(tmp_path: Path, late: bool) ->
     else:
         raise AssertionError("it never came to its end")
     assert calls > 20
+
+
+def test_the_prd_of_a_session_that_was_killed_is_not_planned(tmp_path: Path) -> None:
+    scribe, fate = Scribe(tmp_path, ""), Fate()
+
+    def killed() -> None:
+        scribe.workspace.edit(PRD, STORIES)
+        fate.dead = True
+        raise Died
+
+    scribe.executor.sessions = [says("", does=killed)]
+    with pytest.raises(Died):
+        scribe.discover(fate)
+    with pytest.raises(Missing, match="there is no PRD"):
+        scribe.plan()
+    assert STORIES in [files[PRD] for files in scribe.workspace.saved.values()]

@@ -4,7 +4,7 @@ import pytest
 
 from ralph.testing.clock import FrozenClock
 from ralph.testing.memory_store import MemoryStore
-from ralph.workflows.phases import Journey, Phase, journey_of, remember, set_out
+from ralph.workflows.phases import Journey, Phase, give_way, journey_of, remember, set_out
 from ralph.workflows.pipeline import Pipeline
 
 
@@ -35,3 +35,14 @@ SEEN = (Phase.BUILDING, Phase.VALIDATION)
 def test_whoever_says_where_to_go_on_has_seen_what_is_before_it(start: Phase) -> None:
     journey = set_out(Journey(idea="tea"), "", start)
     assert journey == Journey(idea="tea", phase=start, approved=start in SEEN)
+
+
+def test_where_another_run_is_at_work_its_journey_goes_on() -> None:
+    store, pipeline = MemoryStore(FrozenClock()), Pipeline(root="/p")
+    theirs, mine = Journey(idea="tea", phase=Phase.BUILDING), Journey(idea="coffee")
+    remember(store, pipeline, mine)
+    give_way(store, pipeline, mine, theirs)
+    assert journey_of(store, pipeline) == theirs
+    further = remember(store, pipeline, Journey(idea="coffee", phase=Phase.PLANNING))
+    give_way(store, pipeline, mine, theirs)
+    assert journey_of(store, pipeline) == further, "something has come of it"

@@ -58,8 +58,8 @@ def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
     from ralph.cli.pipeline import the_pipeline
     from ralph.cli.run import flags
-    from ralph.core.errors import UsageError
-    from ralph.workflows.phases import COMMANDS, Phase, journey_of, remember, set_out
+    from ralph.core.errors import Busy, UsageError
+    from ralph.workflows.phases import COMMANDS, Phase, give_way, journey_of, remember, set_out
 
     if args.dry_run:
         raise UsageError("--dry-run is for `ralph build`", hint="ralph build --dry-run")
@@ -68,8 +68,14 @@ def run(args: Namespace) -> int:
     start = COMMANDS.get(args.start) or (Phase(args.start) if args.start else None)
     idea = _idea(args)
     with the_store(project) as store:
-        journey = remember(store, pipeline, set_out(journey_of(store, pipeline), idea, start))
-    return _travel(project, building, pipeline, args, journey)
+        before = journey_of(store, pipeline)
+        journey = remember(store, pipeline, set_out(before, idea, start))
+    try:
+        return _travel(project, building, pipeline, args, journey)
+    except Busy:
+        with the_store(project) as store:
+            give_way(store, pipeline, journey, before)
+        raise
 
 
 def _idea(args: Namespace) -> str:

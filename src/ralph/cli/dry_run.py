@@ -6,7 +6,7 @@ from argparse import Namespace
 from ralph.cli.opening import the_store
 from ralph.core.ids import RunId
 from ralph.core.safe_text import one_line
-from ralph.core.target import Target, describe
+from ralph.core.target import Everything, Target, describe
 from ralph.core.task import Task
 from ralph.engine.choosing import called, earlier, foresee
 from ralph.ports.agent import Traits
@@ -15,6 +15,7 @@ from ralph.ports.store import Store
 from ralph.wiring.agents import find_agent, find_verifiers
 from ralph.wiring.project import Project
 from ralph.wiring.settings import find_target, honest_gates, preferences
+from ralph.workflows.errand import errands
 
 SHOWN = 20
 NO_MODEL = "the agent's own choice"
@@ -28,7 +29,8 @@ def show(project: Project, args: Namespace) -> int:
     verifier = _verifier(project, traits)
     with the_store(project) as store:
         target = find_target(store, args.target)
-        ready = ready_in(store, target, SHOWN)
+        theirs = errands(store) if isinstance(target, Everything) else {}
+        ready = [one for one in ready_in(store, target, SHOWN) if one.id not in theirs]
         counts = store.counts(target)
         model = _model(project, store, target, traits, ready[0]) if ready else ""
     if args.json:

@@ -146,7 +146,7 @@ def _runs(runs: list[Run], last: Run | None, spent: dict[RunId, Spent]) -> list[
     if last is None:
         return ["nothing has run yet"]
     if last.outcome is None:
-        return [f"run {last.id} died; `ralph run` goes on where it stopped"]
+        return [f"run {last.id} died; called again, it goes on where it stopped"]
     reason = f": {one_line(last.reason, 120)}" if last.reason else ""
     cost = _cost(spent[last.id])
     return [f"last run {last.id} ended {local(last.ended_at)}, {last.outcome.value}{reason}{cost}"]
@@ -160,7 +160,7 @@ def _working(working: list[Working], screen: Screen) -> list[str]:
     lines = ["", screen.bold("in progress")] if working else []
     for one in working:
         took = f", {spoken(one.elapsed_s)}" if one.elapsed_s is not None else ""
-        stale = "; its run is gone, `ralph run` takes it up again" if one.is_stale else ""
+        stale = "; its run is gone, the next one takes it up again" if one.is_stale else ""
         lines.append(f"  {one.task.id}  {titled(one.task)}  (attempt {one.attempt}{took}{stale})")
         if one.log:
             lines.append(f"    {one_line(one.log)}")

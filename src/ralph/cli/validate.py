@@ -97,7 +97,7 @@ def validate_stories(
 
         show({**_as_values(report), "passed": report.passed})
     elif not events:
-        _tell(report, pipeline, again if ended.outcome in STOPPED else "")
+        _tell(report, pipeline, is_over=ended.outcome not in STOPPED)
     # Paused or interrupted is another matter than a criterion that does not hold.
     if ended.exit_code not in (0, 5):
         return ended.exit_code
@@ -111,7 +111,7 @@ def _as_values(report: object) -> dict[str, object]:
     return values
 
 
-def _tell(report: object, pipeline: "Pipeline", again: str) -> None:
+def _tell(report: object, pipeline: "Pipeline", *, is_over: bool) -> None:
     from ralph.core.safe_text import one_line
     from ralph.documents.validation import Report
 
@@ -122,8 +122,7 @@ def _tell(report: object, pipeline: "Pipeline", again: str) -> None:
         for one in story.findings:
             word = "pass" if one.verdict == "pass" else one.verdict.upper()
             print(f"{word:<8} {story.id} {one_line(one.criterion, 80)}")
-    if again:
-        print(f"next: {again}   goes on where it was stopped")
+    if not is_over:
         return
     print(f"report: {pipeline.report}")
     if not all(one.passed for one in report.stories):

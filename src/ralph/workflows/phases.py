@@ -60,6 +60,12 @@ def remember(papers: Papers, pipeline: Pipeline, journey: Journey) -> Journey:
     return journey
 
 
+def give_way(papers: Papers, pipeline: Pipeline, mine: Journey, before: Journey | None) -> None:
+    """Another run is at work: where nothing has come of mine yet, the one before it goes on."""
+    if before is not None and journey_of(papers, pipeline) == mine:
+        remember(papers, pipeline, before)
+
+
 def set_out(before: Journey | None, idea: str, start: Phase | None) -> Journey:
     """Where to begin: where one is told to, where the same idea stopped, or at the beginning."""
     known = before or Journey()

@@ -82,6 +82,8 @@ class Planned(OneFile):
     def passage(self, task: Task) -> Passage | None:
         """By the template as it is now."""
         kit = self.kit
+        # What a killed session has written of it is taken out of the way only just before.
+        require_prd(kit.library, self.pipeline)
         self.logs.begin(task, kit.iteration)
         values = {
             "RUN_ID": str(kit.settings.run_id),
