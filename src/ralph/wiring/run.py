@@ -33,6 +33,7 @@ from ralph.ports.store import Store
 from ralph.ui.team_files import TeamFiles
 from ralph.wiring.agents import find_agents, find_verifiers
 from ralph.wiring.callers import a_person, with_news
+from ralph.wiring.checkouts import checkouts_of
 from ralph.wiring.programs import search_path
 from ralph.wiring.project import Project, guardrails_of, open_library, open_store
 from ralph.wiring.screen import screen_of
@@ -157,11 +158,6 @@ def put_together(
     )
     kit.library_at = FolderLibrary
     return Assembled(kit=kit, git=git, home=workspace, preparation=preparation)
-
-
-def checkouts_of(project: Project) -> str:
-    """Where private checkouts are."""
-    return os.path.join(project.state, "checkouts")
 
 
 @contextmanager

@@ -16,8 +16,9 @@ from ralph.core.target import Target
 from ralph.engine.kit import MARKER, Kit
 from ralph.ports.staff import Staff
 from ralph.ports.trunk import Trunk
+from ralph.wiring.checkouts import checkouts_of
 from ralph.wiring.project import Project
-from ralph.wiring.run import Assembled, assemble_run, checkouts_of
+from ralph.wiring.run import Assembled, assemble_run
 
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True):

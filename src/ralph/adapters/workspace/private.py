@@ -57,8 +57,7 @@ def clone(
             executor, source_top=source.top, project_subdir=project_subdir, top=top, name=name
         )
     except BaseException:
-        remove(top)
-        source.ask("update-ref", "-d", pin(name))
+        forget(source, top, name)
         raise
 
 
@@ -173,14 +172,13 @@ class PrivateCheckout:
 
     def discard(self) -> None:
         """Remove the directory with whatever is in it: for checkouts made to be thrown away."""
-        remove(self._top)
-        unpin(self._source, self._name)
-        self._source.ask("update-ref", "-d", pin(self._name))
+        forget(self._source, self._top, self._name)
 
     def _saved_trees(self) -> frozenset[str]:
         """What was kept of it, by whichever process."""
-        refs = self._source.run("for-each-ref", "--format=%(tree)", "refs/ralph/")
-        return frozenset(text(refs).split())
+        refs = self._source.run("for-each-ref", "--format=%(tree) %(refname)", "refs/ralph/")
+        lines = (line.partition(" ") for line in text(refs).splitlines())
+        return frozenset(tree for tree, _, ref in lines if f"/{self._name}/" in ref)
 
     def _refs(self) -> list[tuple[str, str]]:
         """Every ref of the clone, the head first, asked for from outside."""
@@ -193,11 +191,12 @@ class PrivateCheckout:
         ]
 
 
-def forget(executor: Captures, source_top: str, top: str, prefix: str) -> None:
-    """Remove a checkout whose Ralph was killed, and what kept its starting point alive."""
+def forget(source: Git, top: str, name: str) -> None:
+    """Remove a checkout, whole or not, and what kept its starting point alive."""
+    # The folder last: as long as it is there, whoever is killed here is seen to have been at it.
+    unpin(source, name)
+    source.ask("update-ref", "-d", pin(name))
     remove(top)
-    name = os.path.basename(top).removeprefix(prefix).rpartition("-")[0]
-    Git(executor, source_top).ask("update-ref", "-d", pin(name))
 
 
 def pin(name: str) -> str:

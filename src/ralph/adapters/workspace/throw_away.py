@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from ralph.adapters.workspace.git import Git
 from ralph.adapters.workspace.held import hold_folder, is_held
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.preparing import Preparation
@@ -59,4 +60,9 @@ class ThrowAway:
             top = os.path.join(self._folder, name)
             # Another worker's may be in use.
             if name.startswith(PREFIX) and not is_held(top):
-                forget(self._git, self._source.top, top, PREFIX)
+                forget(Git(self._git, self._source.top), top, pinned_as(name))
+
+
+def pinned_as(folder: str) -> str:
+    """What a folder was called when it was asked for."""
+    return folder.removeprefix(PREFIX).rpartition("-")[0]
