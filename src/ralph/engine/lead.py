@@ -20,6 +20,8 @@ from ralph.ports.staff import Departure, Report, Staff
 from ralph.ports.trunk import Trunk
 
 TICK_S: Final = 0.5
+HANGS_S: Final = 1200.0
+"""Longer than any command that a worker waits for without looking up: a setup may take 900 s."""
 FAREWELL_S: Final = 60.0
 """How long workers have to end in good order: a session is stopped in three steps."""
 DEATHS: Final = 5
@@ -68,6 +70,8 @@ class Lead(Loop):
         self.deaths: Counter[str] = Counter()
         self.target = kit.settings.target
         self.seq = kit.store.last_seq()
+        self.mute: dict[WorkerId, float] = {}
+        """Who has not renewed its lease, and since when."""
         self.behind = ""
         """Why the person's checkout does not follow."""
 
@@ -162,6 +166,7 @@ class Lead(Loop):
             kit.stopping = kit.stopping or f"{ABORT} is there"
             kit.stop_now = True
         self._catch_up()
+        self._dismiss_the_mute()
         for gone in self.staff.departures():
             self._see_off(gone)
         if not self._is_over():
@@ -188,6 +193,22 @@ class Lead(Loop):
             why = f"{gone.seat} has died {DEATHS} times in a row, the last time: {gone.reason}"
             report = Report(outcome=Outcome.ERROR, reason=why, exit_code=1)
         self.empty[gone.seat] = report
+
+    def _dismiss_the_mute(self) -> None:
+        """A worker that holds a task and renews no lease hangs. Counted in our own time: a machine
+        that sleeps lets every lease run out."""
+        kit, now = self.kit, self.kit.clock.monotonic()
+        present = set(self.staff.present.values())
+        mute = {
+            one.task.claimed_by
+            for one in kit.store.stale(kit.settings.worker)
+            if one.expired and one.task.claimed_by in present
+        }
+        self.mute = {worker: self.mute.get(worker, now) for worker in mute if worker is not None}
+        for worker, since in self.mute.items():
+            if now - since > HANGS_S:
+                kit.warn(f"{worker} gives no sign of life, and is ended")
+                self.staff.dismiss(worker)
 
     def _bury(self, worker: WorkerId) -> None:
         """End what it has left running, and give back what it held."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from ralph.core.errors import NoSuchTask
+from ralph.core.errors import Busy, NoSuchTask
 from ralph.core.events import GatesWeighed, WorkSaved
 from ralph.core.gates import weigh
 from ralph.core.ids import TaskId
@@ -25,6 +25,7 @@ from ralph.ports.trunk import Conflict, Trunk
 
 QUEUE_S: Final = 0.2
 """How often one who waits asks whether it is its turn."""
+TRIES: Final = 5
 LOOKED_AT: Final = 10
 NAMED: Final = 5
 """Other tasks that a conflict names."""
@@ -44,27 +45,37 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
 def merge(kit: Kit, trunk: Trunk, claim: Claim, session: Session) -> Merged:
     """Rebase on the tip, gates again if that has moved, fast-forward. Killed anywhere, it is done
     again from the beginning, or found to be done."""
-    task = claim.task.id
-    _clear(kit, task)
-    with _turn(kit, trunk, claim):
-        if trunk.is_merged(task):
-            return _in_the_branch(kit, trunk, task)
-        base = kit.store.base(task)
-        rebased = trunk.rebase(task)
-        kit.snapshot = None
-        if rebased.conflict is not None:
-            return Merged(refused=_conflicted(kit, session, rebased.conflict))
-        now = kit.workspace.snapshot()
-        onto = Snapshot(head=rebased.tip, branch=now.branch)
-        if base is None or base.head != rebased.tip:
-            refused = _gated(kit, task)
-            if refused is not None:
-                return Merged(refused=refused, base=onto)
-            # From here on nobody has to ask the gates again, though Ralph should die now.
-            kit.store.move_base(task, onto)
-        kit.store.rename_commits(session.id, kit.workspace.changes(onto, now).commits)
-        trunk.advance(task, rebased.tip)
+    for attempt in range(1, TRIES + 1):
+        _clear(kit, claim.task.id)
+        with _turn(kit, trunk, claim):
+            try:
+                return _merge(kit, trunk, claim.task.id, session)
+            except Busy:
+                # A person has committed to the branch just now, and again, and again.
+                if attempt == TRIES:
+                    raise
+    raise AssertionError
+
+
+def _merge(kit: Kit, trunk: Trunk, task: TaskId, session: Session) -> Merged:
+    if trunk.is_merged(task):
         return _in_the_branch(kit, trunk, task)
+    base = kit.store.base(task)
+    rebased = trunk.rebase(task)
+    kit.snapshot = None
+    if rebased.conflict is not None:
+        return Merged(refused=_conflicted(kit, session, rebased.conflict))
+    now = kit.workspace.snapshot()
+    onto = Snapshot(head=rebased.tip, branch=now.branch)
+    if base is None or base.head != rebased.tip:
+        refused = _gated(kit, task)
+        if refused is not None:
+            return Merged(refused=refused, base=onto)
+        # From here on nobody has to ask the gates again, though Ralph should die now.
+        kit.store.move_base(task, onto)
+    kit.store.rename_commits(session.id, kit.workspace.changes(onto, now).commits)
+    trunk.advance(task, rebased.tip)
+    return _in_the_branch(kit, trunk, task)
 
 
 def _in_the_branch(kit: Kit, trunk: Trunk, task: TaskId) -> Merged:

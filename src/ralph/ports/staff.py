@@ -43,6 +43,10 @@ class Staff(Protocol):
         """Those who have left since the last look."""
         ...
 
+    def dismiss(self, worker: WorkerId) -> None:
+        """End one that has stopped to give signs of life; it is among the departures then."""
+        ...
+
     def call_off(self) -> None:
         """Ask everybody to end in good order."""
         ...

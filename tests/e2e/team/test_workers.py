@@ -250,6 +250,54 @@ def test_a_claim_without_work_fails_without_a_merge(project: Project) -> None:
     assert list((project.path / ".ralph/checkouts").glob("*")) == []
 
 
+SCRIPT = """
+[[session]]
+task = "alpha"
+steps = [{ limit = 3 }]
+[[session]]
+task = "alpha"
+steps = [{ write = "alpha.txt", text = "x" }, { done = true }]
+[[session]]
+task = "beta"
+steps = [{ sleep = 1 }, { write = "beta.txt", text = "x" }, { done = true }]
+[[session]]
+task = "gamma"
+steps = [{ write = "gamma.txt", text = "x" }, { done = true }]
+"""
+
+
+def test_a_usage_limit_is_known_to_all(project: Project) -> None:
+    project.write("script.toml", SCRIPT)
+    project.agent("script.toml")
+    project.write(".ralph.toml", '[agent]\nname = "scripted"\ncommand = "script.toml"\n')
+    project.git("commit", "-qam", "a script")
+    tasks = [project.add(name) for name in ("alpha", "beta", "gamma")]
+    events = project.events("--workers", "2")
+    assert [project.status(task) for task in tasks] == ["done"] * 3
+    ended = [one["ended"] for one in events if one["event"] == "session_ended"]
+    assert ended.count("usage_limit") == 1
+    waiting = next(at for at, one in enumerate(events) if one["event"] == "run_waiting")
+    later = [one["time"] for one in events[waiting:] if one["event"] == "session_started"]
+    assert later, "somebody had to wait"
+    assert min(later) >= events[waiting]["until"]
+
+
+def test_a_team_is_verified_behind_its_walls(project: Project) -> None:
+    project.agent(
+        'case "$RALPH_ROLE" in verify) test -e "$RALPH_TASK_ID.txt" && echo "<verify-pass/>";;'
+        f" *) {WRITES};; esac",
+    )
+    tasks = [project.add("alpha"), project.add("beta")]
+    events = project.events(
+        "--workers", "2", RALPH_EXECUTION_VERIFY="true", RALPH_SANDBOX_MODE="required"
+    )
+    assert [project.status(task) for task in tasks] == ["done"] * 2
+    assert [one["passed"] for one in events if one["event"] == "verification_ended"] == [True] * 2
+    started = next(one for one in events if one["event"] == "run_started")
+    assert started["sandbox"] == "bubblewrap"
+    assert project.git("status", "--porcelain") == ""
+
+
 def test_a_setup_that_fails_ends_the_run_with_its_reason(project: Project) -> None:
     project.agent(WRITES, sandbox='mode = "off"', workspace='setup = ["echo no luck >&2; exit 3"]')
     task = project.add("a")

@@ -82,6 +82,14 @@ class Team:
         gone = [(seat, one) for seat, one in self._hired.items() if one.process.poll() is not None]
         return [self._see_off(seat, one) for seat, one in gone]
 
+    def dismiss(self, worker: WorkerId) -> None:
+        """End one that has stopped to give signs of life."""
+        for one in self._hired.values():
+            if one.worker == worker:
+                one.process.kill()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    one.process.wait(KILLED_S)
+
     def call_off(self) -> None:
         """Ask everybody to end in good order."""
         for one in self._hired.values():
