@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ralph.core.errors import RalphError
+from ralph.core.events import RunStarted
 from ralph.core.limits import Limits
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.task import Status
@@ -103,3 +105,26 @@ def test_done_comes_before_failed(world: World) -> None:
 )
 def test_every_outcome_has_its_exit_code(outcome: Outcome, code: int) -> None:
     assert EXIT_CODES[outcome] == code
+
+
+def test_nothing_starts_while_abort_is_there(world: World) -> None:
+    world.library.pages[".ralph/ABORT"] = ""
+    world.add()
+    with pytest.raises(RalphError, match="ABORT") as refused:
+        world.run()
+    assert refused.value.hint == "rm .ralph/ABORT"
+    assert world.told(RunStarted) == []
+
+
+def test_abort_ends_a_run_before_the_next_session(world: World) -> None:
+    first, second = world.add("first"), world.add("second", priority=9)
+
+    def abort() -> None:
+        world.workspace.edit("work.txt")
+        world.library.pages[".ralph/ABORT"] = ""
+
+    ended = world.run(says("<task-done>TASK</task-done>", does=abort))
+    assert ended.outcome is Outcome.PAUSED
+    assert "rm .ralph/ABORT" in ended.reason
+    assert world.task(first).status is Status.DONE
+    assert world.task(second).status is Status.PENDING

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from typing import Final
 
 from ralph.core.ending import Stop
 from ralph.core.errors import NoSuchTask, RalphError
@@ -13,14 +14,32 @@ from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around
 from ralph.ports.history import Word
 
+ABORT: Final = ".ralph/ABORT"
+"""While it is there, nothing begins."""
 SKIPPED = "skipped by a person"
 LONG_S = 10.0
 """Long enough for a person to change something."""
 
 
+def refuse_while_aborted(kit: Kit) -> None:
+    """Before anything is recorded: a person has stopped all work, and has not said otherwise."""
+    if kit.library.exists(ABORT):
+        raise RalphError(f"{ABORT} is there, so no run starts", hint=f"rm {ABORT}")
+
+
+def heed_abort(kit: Kit) -> bool:
+    """Has a person stopped all work meanwhile? Then the run is to end."""
+    is_there = kit.library.exists(ABORT)
+    if is_there:
+        kit.stopping = kit.stopping or f"{ABORT} is there; `rm {ABORT}` lets runs start again"
+    return is_there
+
+
 def listen(kit: Kit, running: TaskId | None) -> Stop | None:
     """Take what was asked since the last look. A reason means: end the session at once."""
     stop: Stop | None = None
+    if running is None:
+        heed_abort(kit)
     for control in kit.store.take_controls(kit.address):
         match control.word:
             case Word.PAUSE:

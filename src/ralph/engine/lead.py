@@ -10,7 +10,7 @@ from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.core.team_events import WorkerLeft
-from ralph.engine.control import SKIPPED, block
+from ralph.engine.control import SKIPPED, block, heed_abort, refuse_while_aborted
 from ralph.engine.gates import Interrupted, run_at, take_for_baseline
 from ralph.engine.kit import MARKER, Kit
 from ralph.engine.loop import End, Loop
@@ -27,7 +27,6 @@ FAREWELL_S: Final = 60.0
 DEATHS: Final = 5
 """A seat whose worker dies so often while the team settles nothing stays empty."""
 DOCUMENTS: Final = "Where the tasks stand"
-ABORT: Final = ".ralph/ABORT"
 SHOWN: Final = 5
 
 WORST_FIRST: Final = (
@@ -83,8 +82,7 @@ class Lead(Loop):
                 "several workers need commits: their work comes together in git",
                 hint="leave out --no-commit, or run with one worker",
             )
-        if kit.library.exists(ABORT):
-            raise RalphError(f"{ABORT} is there, so no team starts", hint=f"rm {ABORT}")
+        refuse_while_aborted(kit)
         self.trunk.tidy()
         dirty = [path for path in kit.workspace.snapshot().dirty if path not in kit.own]
         if dirty:
@@ -162,9 +160,7 @@ class Lead(Loop):
         kit.publish()
         kit.sink.tick()
         self._hear()
-        if kit.library.exists(ABORT):
-            kit.stopping = kit.stopping or f"{ABORT} is there"
-            kit.stop_now = True
+        kit.stop_now = heed_abort(kit) or kit.stop_now
         self._catch_up()
         self._dismiss_the_mute()
         for gone in self.staff.departures():

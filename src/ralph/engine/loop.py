@@ -16,7 +16,13 @@ from ralph.core.target import OneFeature, Target, describe
 from ralph.core.task import Task
 from ralph.engine.breaker import Guard
 from ralph.engine.choosing import no_such_tier
-from ralph.engine.control import ask_person, listen, wait, wait_while_paused
+from ralph.engine.control import (
+    ask_person,
+    listen,
+    refuse_while_aborted,
+    wait,
+    wait_while_paused,
+)
 from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
@@ -37,6 +43,7 @@ End = tuple[Outcome, str]
 
 def run(kit: Kit) -> RunEnded:
     """Run to one outcome; the record of it is the last event."""
+    refuse_while_aborted(kit)
     loop = Loop(kit)
     loop.start()
     try:

@@ -15,11 +15,11 @@ from ralph.core.safe_text import one_line
 from ralph.core.target import Everything
 from ralph.core.task import Status, Task
 from ralph.core.team_events import TeammateJudged
+from ralph.engine.control import ABORT
 from ralph.ports.clock import Clock
 from ralph.ports.ready import ready_in
 from ralph.ports.store import Filter, Store
 
-ABORT: Final = ".ralph/ABORT"
 CHOICE: Final = 20
 """Ready tasks among which teammates are spread."""
 LOOKED_AT: Final = 10_000
