@@ -323,7 +323,8 @@ def our_git(executor: Captures, wall: CheckoutWall, state: str, *more: str) -> C
     ours = (os.path.join(layout(wall.fence.top).git_dir, "ralph"), private, *more)
     for path in ours:
         os.makedirs(path, exist_ok=True)
-    places = [Place(path=path, access=Access.WRITE, why=why) for path in (*ours, state)]
+    written = (*ours, state, *_submodules(layout(wall.fence.top).common_dir))
+    places = [Place(path=path, access=Access.WRITE, why=why) for path in written]
     places += [
         Place(path=os.path.join(state, name), access=Access.READ, why="what judges")
         for name in os.listdir(state)
@@ -334,6 +335,15 @@ def our_git(executor: Captures, wall: CheckoutWall, state: str, *more: str) -> C
     if isinstance(sandbox, Bubblewrap):
         sandbox = sandbox.for_ourselves()
     return Inside(executor, sandbox, wall.own_fence.with_places(*places))
+
+
+def _submodules(common_dir: str) -> Iterator[str]:
+    """Where commits made in submodules of private checkouts are brought: nothing that git runs."""
+    for folder, names, files in os.walk(os.path.join(common_dir, "modules")):
+        if "HEAD" in files and "objects" in names:
+            yield from (os.path.join(folder, name) for name in ("objects", "refs"))
+            # Those of submodules of submodules are in here.
+            names[:] = [name for name in names if name == "modules"]
 
 
 def ground_of(project: Project, *doors: str) -> Ground:

@@ -9,8 +9,12 @@ import pytest
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
+from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.private import clone
+from ralph.adapters.workspace.trunk import SharedBranch
 from ralph.config.load import load
+from ralph.core.ids import TaskId
 from ralph.ports.executor import Captured, Command
 from ralph.wiring.walls import Ground, a_sandbox, our_git, wall_of
 from tests.e2e.conftest import DONE, Project
@@ -191,3 +195,64 @@ def test_what_runs_in_our_git_finds_no_secrets_and_nobody_to_talk_to(
         got = git.capture(["python3", "-c", knock], cwd=str(plain.path))
         assert b"ConnectionRefusedError" in got.stderr
         subprocess.run(["python3", "-c", knock], check=True)
+
+
+def test_a_teams_branch_is_built_behind_the_wall(
+    plain: Project, outside: Path, executor: Processes
+) -> None:
+    state, task = plain.path / ".ralph", TaskId("t-1")
+    library = outside / "library"
+    subprocess.run(("git", "init", "-q", "-b", "main", library), check=True)
+    subprocess.run(
+        ("git", "-C", library, "commit", "-q", "--allow-empty", "-m", "A library"), check=True
+    )
+    plain.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "lib")
+    plain.git("commit", "-q", "-a", "-m", "With a submodule")
+    ground = Ground(
+        loaded=load(str(plain.path), {}, {}), database=str(state / "db"), environ=os.environ
+    )
+    with wall_of(ground, *a_sandbox(ground, executor)) as wall:
+        git = our_git(executor, wall, str(state))
+        preparation = Preparation(
+            str(plain.path),
+            include=(),
+            setup=("echo ready > .git/setup-ran",),
+            env=dict(os.environ),
+            executor=executor,
+            wall=wall,
+        )
+        trunk = SharedBranch(
+            git,
+            InPlace(git, str(plain.path)),
+            branch="main",
+            folder=str(state / "checkouts"),
+            preparation=preparation,
+        )
+
+        def session(script: str) -> None:
+            path = trunk.open(task).path
+            command = Command(argv=("sh", "-ec", script), cwd=path, env=dict(os.environ))
+            with wall.around(command) as enclosed:
+                begun = enclosed.command
+                done = executor.capture(begun.argv, cwd=begun.cwd, env=begun.env)
+            assert done.code == 0, done.stderr
+
+        better = "cd lib && echo better > better.txt && git add -A && git commit -q -m better"
+        session(f"({better}); echo x > new.txt; {COMMIT}")
+        plain.write("mine.txt", "mine")
+        plain.git("add", "mine.txt")
+        plain.git("commit", "-q", "-m", "Meanwhile")
+        rebased = trunk.rebase(task)
+        assert (rebased.moved, rebased.conflict) == (True, None)
+        trunk.advance(task, rebased.tip)
+        trunk.close(task)
+        assert trunk.follow() == ""
+        # Made again at the same place, it is prepared for sessions again.
+        session(f"test -e new.txt; echo y > new.txt; {COMMIT}")
+        trunk.start_over(task, "refs/ralph/t-1/1")
+        trunk.close(task)
+    assert (plain.path / "new.txt").read_text() == "x\n"
+    assert plain.git("status", "--porcelain", "--ignore-submodules=all") == ""
+    assert plain.git("show", "refs/ralph/t-1/1:new.txt") == "y"
+    plain.git("submodule", "update", "-q", "--no-fetch", "lib")
+    assert (plain.path / "lib/better.txt").read_text() == "better\n"

@@ -67,7 +67,7 @@ class CheckoutWall:
         self.warnings: list[str] = []
         """What was found when it was built."""
         self._fence_at = fence_at
-        self._fences: dict[str, Fence] = {}
+        self._fences: dict[tuple[str, int], Fence] = {}
         self._state = state
         self._stack = contextlib.ExitStack()
 
@@ -130,12 +130,14 @@ class CheckoutWall:
 
     def _fence_of(self, cwd: str) -> Fence:
         """Of the person's own checkout, or of one that was made for a session."""
-        if cwd not in self._fences:
+        # A task's checkout may be removed, and made again at the same place.
+        which = (cwd, os.stat(cwd).st_ino if os.path.isdir(cwd) else 0)
+        if which not in self._fences:
             fence = self._fence_at(cwd)
-            self._fences[cwd] = self.fence if fence.top == self.fence.top else fence
-            if self._fences[cwd] is fence:
+            self._fences[which] = self.fence if fence.top == self.fence.top else fence
+            if self._fences[which] is fence:
                 self._prepare(fence)
-        return self._fences[cwd]
+        return self._fences[which]
 
     def guards(self, path: str) -> bool:
         """May sessions not change it?"""
