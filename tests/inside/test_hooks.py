@@ -102,6 +102,7 @@ def test_what_tools_answer_is_counted_against_the_context(caller: Caller) -> Non
     edited = {"filePath": "/c/a.py", "originalFile": "x" * 4000, "structuredPatch": []}
     pictures = {"file": {"base64": "x" * 4000}}
     assert after(caller, tool_response=edited) == after(caller, tool_response=pictures) == uses
+    assert after(caller, tool_response="x" * 400, agent_id="a-1") == uses, "a sub-agent's"
 
 
 def test_a_tool_that_fails_is_remembered_until_one_works(caller: Caller) -> None:

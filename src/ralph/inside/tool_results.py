@@ -16,6 +16,8 @@ PICTURES: Final = ("base64", "data")
 
 def tokens_of(payload: Mapping[str, Any]) -> int:
     """About how much of the context the answer takes."""
+    if payload.get("agent_id"):
+        return 0  # a sub-agent has one of its own
     said = (payload.get("tool_response"), payload.get("error"))
     return tokens("".join(text for one in said for text in _texts(one)))
 
