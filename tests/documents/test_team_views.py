@@ -50,7 +50,9 @@ def rejected(task: str) -> events.Event:
 def folded(*happened: events.Event) -> Tally:
     tally = Tally()
     for seq, event in enumerate(happened, 1):
-        tally.fold(Recorded(seq=seq, time=f"2026-02-10T14:30:{seq:02}Z", run_id=RUN, event=event))
+        tally.fold(
+            Recorded(seq=seq, time=f"2026-02-10T14:30:{seq:02}.123456Z", run_id=RUN, event=event)
+        )
     return tally
 
 

@@ -121,3 +121,6 @@ def test_a_goal_is_run_by_several_workers(project: Project) -> None:
     assert project.git("status", "--porcelain") == ""
     metrics = json.loads((project.path / ".ralph/metrics.json").read_text())
     assert metrics["successful_tasks"] == 2
+    commits = project.commits()
+    project.ralph("team", "run", "sell-tea", "--workers", "2")
+    assert project.commits() == commits

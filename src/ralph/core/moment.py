@@ -19,3 +19,9 @@ def _second(epoch_s: int) -> str:
 def epoch(text: str) -> float:
     """The inverse of `iso`."""
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC).timestamp()
+
+
+def to_the_second(moment: str) -> str:
+    """A moment as files have it that people read: without fractions."""
+    whole, point, _ = moment.partition(".")
+    return f"{whole}Z" if point else moment

@@ -19,6 +19,7 @@ from ralph.core.events import (
     TaskStruck,
 )
 from ralph.core.ids import TaskId, WorkerId
+from ralph.core.moment import to_the_second
 from ralph.core.team_events import TeammateJudged, WorkerJoined
 
 FAILURES: Final = ".ralph/failures.json"
@@ -93,7 +94,7 @@ class Tally:
             "total_tasks": completed + failed,
             "successful_tasks": completed,
             "failed_tasks": failed,
-            "last_updated": self._updated,
+            "last_updated": to_the_second(self._updated),
             "per_teammate": {
                 seat: {"completed": share.completed, "failed": share.failed}
                 for seat, share in shares.items()

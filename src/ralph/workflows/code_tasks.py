@@ -9,7 +9,7 @@ import msgspec
 
 from ralph.core.errors import Missing, RalphError
 from ralph.core.ids import TaskId
-from ralph.core.moment import iso
+from ralph.core.moment import iso, to_the_second
 from ralph.core.task import Feature, Status, Task
 from ralph.core.transitions import Blocked, Unblocked
 from ralph.documents.code_tasks.compiling import Placed, as_prd, compiled
@@ -33,6 +33,7 @@ KEPT: Final = ".ralph/runs"
 UNJUDGED: Final = frozenset({Mark.ENDED, Mark.GATED, Mark.ACCEPTED})
 CLAIMED: Final = frozenset({Word.IN_REVIEW, Word.COMPLETED})
 """What a session writes into its own file when it thinks that it is done."""
+SETTLED: Final = frozenset({Status.DONE, Status.FAILED, Status.BLOCKED})
 STUCK: Final = frozenset({Status.BLOCKED, Status.FAILED})
 
 
@@ -269,12 +270,13 @@ class CodeTasks:
         return word_of(task.status, in_review=self.in_review(task))
 
     def _due(self, task: Task, word: Word | None = None) -> Stamp:
-        """What its file is to say."""
+        """What its file is to say; when it is told later, still of then."""
+        then = task.updated_at if word is None and task.status in SETTLED else ""
         word = word or self._word(task)
         return Stamp(
             word=word,
             by=self.seat(task) if task.attempt else "",
-            at=self._now(),
+            at=to_the_second(then) or self._now(),
             reason=(task.reason or "") if word is Word.BLOCKED else "",
         )
 
@@ -299,7 +301,7 @@ class CodeTasks:
     # The files
 
     def _now(self) -> str:
-        return iso(self.clock.now())
+        return to_the_second(iso(self.clock.now()))
 
     def _of(self, task: Task) -> Found | None:
         return next((one for one in self._files() if one.task.name == task.alias), None)

@@ -132,7 +132,9 @@ class Rooms:
             if task != name and task not in names:
                 self._unmark(TaskId(task))
             is_whole = task != name or f"{name}{READY}" in names
-            is_other = name.startswith((PREFIX, BROKEN))
+            # A file or a link that somebody has left there is no checkout.
+            is_folder = os.path.isdir(self.top(name)) and not os.path.islink(self.top(name))
+            is_other = name.startswith((PREFIX, BROKEN)) or not is_folder
             if not is_whole and not is_other and not is_held(self.top(name)):
                 forget(self._git, self.top(name), name)
 
