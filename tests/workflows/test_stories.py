@@ -344,6 +344,15 @@ def test_a_prd_that_was_broken_before_a_crash_is_put_back(desk: Desk) -> None:
     assert desk.text == TEXT
 
 
+def test_a_story_that_was_done_elsewhere_is_ticked_whole(desk: Desk) -> None:
+    desk.store.force_done(desk.task("US-001").id)
+    assert desk.follow() == ()
+    done = TEXT.replace("[ ] US-001", "[x] US-001").replace("[ ] a", "[x] a")
+    assert desk.text == done.replace("[ ] b", "[x] b")
+    assert desk.follow() == ()
+    assert desk.statuses()["US-001"] is Status.DONE
+
+
 def test_the_session_of_another_task_has_nothing_to_say_there(desk: Desk) -> None:
     same_name = Task(id=TaskId("t-other"), title="else", alias="US-001")
     for other in (Task(id=TaskId("t-other"), title="else"), same_name):

@@ -75,13 +75,16 @@ def boxes_between(now: Prd, last: Prd | None, done: Set[str]) -> dict[int, bool]
     """How each box is to stand before a session, when the store has followed the document.
 
     A person's criteria stay as they are, but for a story that was done and is open again: with
-    every criterion ticked it would look done.
+    every criterion ticked it would look done. One that was done elsewhere, by a team or a command,
+    is ticked whole.
     """
     wanted: dict[int, bool] = {}
     found = last.by_id() if last is not None else {}
     for story in now.stories:
         is_done = story.id in done
         wanted[story.box.at] = is_done
+        if is_done and last is not None and not story.is_ticked:
+            wanted |= {one.box.at: True for one in story.criteria}
         if not is_done and story.has_all_criteria and _was_done(found.get(story.id)):
             wanted |= {one.box.at: False for one in story.criteria}
     return wanted
