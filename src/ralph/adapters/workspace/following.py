@@ -6,7 +6,8 @@ equals the old or the new version is ours to move on, and anything else is the p
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from ralph.adapters.workspace.git import Git, text
@@ -53,9 +54,10 @@ class Following:
                     self._move_branch(at.branch, new)
             else:
                 with index_lock(self._git):
-                    reason = self._in_the_way(at.branch, new)
-                    if not reason and not self._go(at.branch, new):
-                        reason = "somebody is at work in it"
+                    moving = Moving(self._git, self._objects, at.branch, new)
+                    reason = self._in_the_way(moving, at.branch)
+                    if not reason:
+                        self._go(moving, at.branch, new)
         except RalphError as error:
             reason = str(error)
         return f"{branch} stays behind what was built: {reason}" if reason else ""
@@ -79,7 +81,9 @@ class Following:
                 if at == new:
                     moving.bring(forward=True)
                 elif moving.is_ours():
-                    self._finish(moving, old, new)
+                    with self._or_undone(moving):
+                        moving.bring(forward=True)
+                        self._move_branch(old, new)
                 else:
                     moving.bring(forward=False)
         self._forget()
@@ -109,7 +113,7 @@ class Following:
                     return "a rebase or a bisection of it is under way"
         return ""
 
-    def _in_the_way(self, old: str, new: str) -> str:
+    def _in_the_way(self, moving: Moving, old: str) -> str:
         status = read_status(self._git)
         if status.head != old:
             return "it has just moved"
@@ -117,13 +121,12 @@ class Following:
             return "a merge or a rebase is under way"
         if text(self._git.ask("config", "--bool", "core.sparseCheckout").stdout) == "true\n":
             return f"your checkout is a sparse one; git merge --ff-only {one_line(self._tip.ref)}"
-        moving = Moving(self._git, self._objects, old, new).files
-        touched = {one.path for one in moving}
+        touched = {one.path for one in moving.files}
         dirty = [path for path in status.dirty if path in touched or not self._is_own(path)]
         dirty = self._without_submodules(dirty)
         if dirty:
             return f"{_names(dirty)}: not committed"
-        covered = [one.path for one in moving if self._is_covered(one)]
+        covered = [one.path for one in moving.files if self._is_covered(one)]
         if covered:
             return f"{_names(covered)}: not known to git, and would be overwritten"
         return ""
@@ -168,22 +171,20 @@ class Following:
 
     # -- moving
 
-    def _go(self, old: str, new: str) -> bool:
-        moving = Moving(self._git, self._objects, old, new)
-        if not moving.is_ours():
-            return False
+    def _go(self, moving: Moving, old: str, new: str) -> None:
         begun = self._objects.write_commit(
             self._objects.tree_of(new), f"On the way to {new}\n", (old, new)
         )
         before = self._objects.read_ref(self._under_way)
         self._objects.move_ref(self._under_way, begun, before, "the checkout follows")
-        self._finish(moving, old, new)
-        return True
-
-    def _finish(self, moving: Moving, old: str, new: str) -> None:
-        try:
-            moving.bring(forward=True)
+        with self._or_undone(moving):
+            moving.go()
             self._move_branch(old, new)
+
+    @contextmanager
+    def _or_undone(self, moving: Moving) -> Iterator[None]:
+        try:
+            yield
         except RalphError:
             moving.bring(forward=False)
             self._forget()

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from typing import Final
 
 from ralph.adapters.workspace.git import Git
 from ralph.adapters.workspace.index import (
@@ -13,6 +14,10 @@ from ralph.adapters.workspace.index import (
 )
 from ralph.adapters.workspace.objects import GITLINK, Difference, Objects
 from ralph.adapters.workspace.status import Entry
+
+WRITE: Final = ("read-tree", "-m", "-u", "--no-sparse-checkout")
+"""It writes and removes only what differs, refuses if a file is no longer what the index says, and
+takes directories away that became empty."""
 
 
 class Moving:
@@ -30,6 +35,12 @@ class Moving:
         with scratch(self._git, copy=False) as disk:
             return not self._strange(self._photograph(disk))
 
+    def go(self) -> None:
+        """Write the new files in a checkout that has the old ones; refuses where it has not."""
+        with scratch(self._git) as index:
+            index.git.run(*WRITE, self._old, self._new)
+            replace_index(self._git, index)
+
     def bring(self, *, forward: bool) -> None:
         """Write the new files, or the old ones, and say so in the index. What is as in neither
         commit is the person's, and stays."""
@@ -38,10 +49,7 @@ class Moving:
             now = self._photograph(disk)
             strange = self._strange(now)
             ours = [entry for entry in entries if entry.path not in strange]
-            # It writes and removes only what differs, refuses if a file is no longer what the
-            # scratch index says, and takes directories away that became empty.
-            args = ("read-tree", "-m", "-u", "--no-sparse-checkout")
-            disk.git.run(*args, now, self._with(now, ours))
+            disk.git.run(*WRITE, now, self._with(now, ours))
         with scratch(self._git) as index:
             index.put(entries)
             index.refresh()
