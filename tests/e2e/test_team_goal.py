@@ -4,6 +4,7 @@ import json
 
 from tests.e2e.conftest import Project
 from tests.e2e.stage import refused
+from tests.e2e.terminal import Terminal
 
 CLAIM = 'echo "<task-done>$RALPH_TASK_ID</task-done>"'
 SPECS = ".ralph/specs/sell-tea"
@@ -124,3 +125,33 @@ def test_a_goal_is_run_by_several_workers(project: Project) -> None:
     commits = project.commits()
     project.ralph("team", "run", "sell-tea", "--workers", "2")
     assert project.commits() == commits
+
+
+TALKER = f"""
+import os, sys
+print("told of", "sell tea" in open(sys.argv[1]).read().lower(), flush=True)
+sys.stdin.readline()
+os.makedirs("{SPECS}/design", exist_ok=True)
+open("{SPECS}/design/detailed-design.md", "w").write("## Ours\\n")
+"""
+
+
+def test_a_person_designs_with_an_agent_looks_and_approves(project: Project) -> None:
+    a_team(project)
+    talker = project.path.parent / "talker.py"
+    talker.write_text(TALKER)
+    settings = (project.path / ".ralph.toml").read_text()
+    talks = f'interactive = "python3 {talker} {{prompt}}"\n'
+    project.write(".ralph.toml", settings + talks)
+    terminal = Terminal(project, "team", "plan", "Sell tea")
+    terminal.until(lambda: b"told of True" in terminal.seen, "the agent")
+    terminal.type(b"go\n")
+    terminal.until(lambda: b"approve, look, redo" in terminal.seen, "the question")
+    terminal.type(b"l\n")
+    terminal.until(lambda: terminal.seen.count(b"approve, look, redo") == 2, "what is planned")
+    assert b"step01-task-02" in terminal.seen
+    terminal.type(b"a\n")
+    terminal.until(lambda: b"next: ralph team run sell-tea" in terminal.seen, "the end")
+    assert terminal.ended() == 0
+    assert "- Ours" in (project.path / ".ralph/agents.md").read_text()
+    assert project.git("show", f"HEAD:{SPECS}/design/detailed-design.md") == "## Ours"

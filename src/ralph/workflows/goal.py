@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ralph.core.errors import Missing, RalphError, UsageError
 from ralph.core.events import RunEnded
+from ralph.core.feature_texts import Talk
 from ralph.core.policy.decision import Phase
 from ralph.core.task import Feature, Task
 from ralph.documents import goal_texts as texts
@@ -121,6 +122,24 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
             phase=Phase.PLANNING,
             missing=lambda: self.lacks(step),
             command="ralph team plan",
+        )
+
+    def talk(self, context: str) -> Talk:
+        """The design, with the person: it decides more than all that follows."""
+        return Talk(
+            title=f"Design of {self.name}",
+            phase=Phase.PLANNING,
+            rules="\n\n".join(
+                (
+                    "You help a person to design how a goal is reached. Look at the code first,"
+                    " then ask about one thing at a time what it does not answer, and offer"
+                    " choices. When enough is clear, write the document, show it, and change it"
+                    " until the person is content.",
+                    texts.ask_design(self.files, self.text),
+                    context,
+                )
+            ),
+            opening=f"Let us write `{self.files.design}`.\n\n{self.text}",
         )
 
     # What Ralph writes itself

@@ -88,6 +88,32 @@ def plan_goal(project: "Project", goal: "Goal", args: Namespace) -> int:
 
 
 def _write(project: "Project", goal: "Goal", step: "Step", args: Namespace) -> int:
+    """By a session alone; the design together with the person, if one is there."""
+    from ralph.cli.with_a_person import has_terminal
+    from ralph.workflows.goal import Step
+
+    is_alone = args.autonomous or args.yes or args.json or not has_terminal()
+    if step is Step.DESIGN and not is_alone:
+        return _talk(project, goal)
+    return _send(project, goal, step, args)
+
+
+def _talk(project: "Project", goal: "Goal") -> int:
+    from ralph.cli.opening import the_store
+    from ralph.cli.with_a_person import hold
+    from ralph.core.errors import RalphError
+    from ralph.workflows.context import context_of
+    from ralph.workflows.goal import Step
+
+    with the_store(project) as store:
+        context = context_of(project.loaded, store, goal.library)
+    hold(project, goal.talk(context))
+    if wrong := goal.lacks(Step.DESIGN):
+        raise RalphError(f"no design was written: {wrong}", hint=f"ralph team plan {goal.name}")
+    return 0
+
+
+def _send(project: "Project", goal: "Goal", step: "Step", args: Namespace) -> int:
     from ralph.cli.pipeline import color_of
     from ralph.ports.store import Store
     from ralph.wiring.run import assemble
