@@ -77,8 +77,10 @@ class Moving:
         """As in neither commit."""
         between = frozenset(one.path for one in self.files)
         like_none = self._changed(self._old, now) & self._changed(self._new, now) & between
-        odd = {one.path for one in self.files if self._kind(one.path) == "odd"}
-        return like_none | odd
+        # git takes a file away before it writes it anew.
+        gone = {path for path in like_none if self._kind(path) == "nothing"}
+        odd = {path for path in between if self._kind(path) == "odd"}
+        return like_none - gone | odd
 
     def _changed(self, tree: str, now: str) -> frozenset[str]:
         return frozenset(one.path for one in self._objects.differences(tree, now))
@@ -89,7 +91,7 @@ class Moving:
         for folder in folders:
             full = os.path.join(full, folder)
             if os.path.islink(full) or not os.path.isdir(full):
-                return "nothing"  # what lies behind a link is elsewhere
+                return "elsewhere" if os.path.lexists(full) else "nothing"
         try:
             mode = os.lstat(os.path.join(full, name)).st_mode
         except FileNotFoundError:
