@@ -179,3 +179,26 @@ def everything(project: Project) -> dict[str, str]:
         for file in sorted(project.path.rglob("*"))
         if file.is_file() and not file.name.endswith(("-shm", "-wal"))
     }
+
+
+def test_a_hand_off_by_a_person_and_a_kill_in_the_second_session(project: Project) -> None:
+    live = Live(project)
+    project.write("half.txt", "by the agent, as far as anybody knows\n")
+    assert "fresh" in project.ralph("handoff")
+    assert until(live.run, "session_handed_over")["reason"] == "a person wants a fresh session"
+    assert until(live.run, "session_started")["attempt"] == 1
+    live.run.kill()
+    live.run.wait()
+    memory = project.path / "MEMORY.md"
+    assert memory.read_text().startswith(f"# Memory of {live.first}, attempt 1, session 1\n")
+    again = project.start("run", "--json")
+    until(again, "session_started")
+    live.stage.go()
+    ended(again)
+    assert live.statuses() == ["done", "done"]
+    assert "half.txt" in live.brief(live.first, 2)
+    shown = project.task(live.first)
+    assert (shown["attempt"], shown["retry_count"], shown["strikes"]) == (2, 0, 0)
+    assert not memory.exists()
+    assert project.git("status", "--porcelain") == ""
+    assert project.git("log", "--all", "--format=%h", "--", "MEMORY.md") == ""

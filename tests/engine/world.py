@@ -12,6 +12,7 @@ from ralph.core import events
 from ralph.core.breaker import Rules
 from ralph.core.brief import Telling
 from ralph.core.budget import Budget
+from ralph.core.context import Room
 from ralph.core.gates import Gate
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
@@ -111,6 +112,9 @@ class World:
         self.prices: dict[str, Price] = {}
         self.library = FakeLibrary()
         self.telling = Telling()
+        self.room = Room()
+        self.hooks: tuple[str, ...] = ()
+        self.door = ShutDoor()
 
     def kit(self, fate: Fate | None = None) -> Kit:
         """The parts of the next run, joined. Every run before it is dead by now."""
@@ -134,6 +138,8 @@ class World:
                 models=self.models,
                 prices=self.prices,
                 telling=self.telling,
+                room=self.room,
+                hooks=self.hooks,
             ),
             store=Mortal(self.store, fate),  # type: ignore[arg-type]
             agents=self.agents,
@@ -141,7 +147,7 @@ class World:
             executor=Mortal(self.executor, fate),  # type: ignore[arg-type]
             clock=self.clock,
             sink=self.sink,
-            door=ShutDoor(),
+            door=self.door,
             homes=self.homes,
             wall=NoWall(),
             library=self.library,

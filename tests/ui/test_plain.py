@@ -7,7 +7,8 @@ from stories import START, FrozenClock, Teller, a_board, play, the_story
 
 from ralph.core import agent_events as agent
 from ralph.core import events
-from ralph.core.ids import TaskId
+from ralph.core.handoff_events import SessionHandedOver, WrapUpAsked
+from ralph.core.ids import SessionId, TaskId
 from ralph.core.memory import MemoryKind
 from ralph.core.outcome import Outcome
 from ralph.ui.plain import PER_SECOND, Plain
@@ -127,6 +128,26 @@ def test_a_terminal_without_unicode_gets_question_marks_and_no_crash() -> None:
             "red before the work: gates that fail: test",
         ),
         (events.ControlSent(word="pause"), "pause asked for"),
+        (
+            WrapUpAsked(
+                session_id=SessionId("x"), task_id=TASK, reason="it is full", used=2, capacity=3
+            ),
+            "t-000001 asked to wrap up: it is full",
+        ),
+        (
+            SessionHandedOver(
+                session_id=SessionId("x"),
+                task_id=TASK,
+                number=1,
+                reason="it is full",
+                ended="finished",
+                used=2,
+                capacity=3,
+                duration_s=60.0,
+                cost_usd=0.25,
+            ),
+            "t-000001 handed over to a fresh session (1m 00s, $0.25): it is full",
+        ),
         (
             events.GateEnded(task_id=TASK, name="test", passed=False, code=None, duration_s=600),
             "t-000001 gate test failed (out of time, 10m 00s)",

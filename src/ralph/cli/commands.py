@@ -44,6 +44,7 @@ COMMANDS = {
     "resume": "ralph.cli.resume",
     "stop": "ralph.cli.stop",
     "skip": "ralph.cli.skip",
+    "handoff": "ralph.cli.handoff",
     "inject": "ralph.cli.inject",
     "undo": "ralph.cli.undo",
     "breaker reset": "ralph.cli.breaker_reset",

@@ -8,7 +8,7 @@ from typing import Final
 
 from ralph.cli.hearing import Hearing, Paint
 from ralph.cli.living import living_runs
-from ralph.core import events
+from ralph.core import events, handoff_events
 from ralph.core.ids import RunId, TaskId
 from ralph.core.task import OPEN
 from ralph.ports.store import Store
@@ -16,7 +16,7 @@ from ralph.ports.store import Store
 INTERVAL_S: Final = 0.3
 """Prompt enough for the eye, next to nothing for the machine."""
 
-ENDINGS: Final = (events.SessionEnded, events.VerificationEnded)
+ENDINGS: Final = (events.SessionEnded, handoff_events.SessionHandedOver, events.VerificationEnded)
 
 
 class Follower:
@@ -97,7 +97,11 @@ class Follower:
         match event:
             case events.SessionStarted(log=log) | events.VerificationStarted(log=log):
                 self._open(log)
-            case events.SessionEnded() | events.VerificationEnded():
+            case (
+                events.SessionEnded()
+                | handoff_events.SessionHandedOver()
+                | events.VerificationEnded()
+            ):
                 self.hearing = None
             case _:
                 pass

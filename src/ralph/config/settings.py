@@ -152,8 +152,13 @@ class Context(Section, frozen=True, kw_only=True):
 
     capacity_tokens: Count = 200_000
     """What a context holds."""
+    windows: dict[str, Count] = {}
+    """The same by model, where it differs: `"some-model" = 1000000`."""
     handoff_at: Share = 0.6
-    """The share at which a session hands over to a fresh one."""
+    """The share at which a session hands over to a fresh one; 0: never."""
+    wrap_up: Duration = "3m"
+    """How long a session has to write down where it stands, before it is ended; 0: it is not
+    asked."""
     brief_tokens: Count = 40_000
     """What a brief may take, at four letters a token; 0 is without limit."""
 

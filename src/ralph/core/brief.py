@@ -42,6 +42,7 @@ RELEVANCE: Final = (
     "gates",
     "changed",
     "guidance",
+    "handoff",
     "retry",
     "conflict",
     "task",
@@ -285,6 +286,19 @@ def _retry(task: Task) -> Section | None:
         lead=f"{which}Mend this first. Work that is already in the tree is yours to use.",
         parts=("\n".join(f"> {line}" for line in task.reason.splitlines()),),
         source=f"`ralph logs {task.id}`",
+        both_ends=True,
+    )
+
+
+def handed_over(memory: str, path: str) -> Section:
+    """What the session before this one has left."""
+    return Section(
+        name="handoff",
+        title="The session before you has left this",
+        lead="It was at work on the same task. Its changes are in the tree: look at them, and go on"
+        " from there.",
+        parts=("\n".join(f"> {line}".rstrip() for line in memory.strip().splitlines()),),
+        source=f"`{path}`" if path else "",
         both_ends=True,
     )
 

@@ -24,6 +24,8 @@ class Ended(StrEnum):
     BILLING = "billing"
     NOT_INSTALLED = "not_installed"
     CANNOT_RUN_AS_ROOT = "cannot_run_as_root"
+    HANDED_OVER = "handed_over"
+    """Its context was nearly full, or a person wanted it: a fresh session goes on."""
     INTERRUPTED = "interrupted"
     LOST = "lost"
     """Ralph itself died while the session ran."""
@@ -59,6 +61,7 @@ COSTS: Final[dict[Ended, Cost]] = {
     Ended.BILLING: Cost.PAUSE,
     Ended.NOT_INSTALLED: Cost.END_RUN,
     Ended.CANNOT_RUN_AS_ROOT: Cost.END_RUN,
+    Ended.HANDED_OVER: Cost.NOTHING,
     Ended.INTERRUPTED: Cost.NOTHING,
     Ended.LOST: Cost.NOTHING,
 }

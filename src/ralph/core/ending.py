@@ -41,6 +41,8 @@ class Stop(StrEnum):
     IDLE = "idle"
     AFTER_RESULT = "after_result"
     BUDGET = "budget"
+    HAND_OFF = "hand_off"
+    """Its context is nearly full, or a person wants it: a fresh session goes on."""
     INTERRUPTED = "interrupted"
     """A signal, `ralph stop --now`, `ralph skip`, or a claim that was lost."""
 
@@ -76,8 +78,12 @@ class Digest(msgspec.Struct, kw_only=True):
     """What its requests have used so far, where it reports them while it works."""
     context: int = 0
     """Tokens in its context after the last of them."""
+    opened: int = 0
+    """Tokens in its context with the first of them."""
     size: int = 0
     """Characters that it has said, thought and been told by its tools."""
+    from_tools: int = 0
+    """What of it came from its tools."""
     tail: str = ""
     """The last 64 KiB of text."""
     said: str = ""
@@ -116,6 +122,7 @@ class Digest(msgspec.Struct, kw_only=True):
                     self.open_calls.add(call)
             case ToolResult(call=call, text=text, cut=cut, error=error):
                 self.size += len(text) + cut
+                self.from_tools += len(text) + cut
                 self.tool_errors += error
                 self.tool_error = one_line(text, ERROR_CHARS) or "it failed" if error else ""
                 self.open_calls.discard(call)
@@ -142,6 +149,7 @@ class Digest(msgspec.Struct, kw_only=True):
             output_tokens=self.used.output_tokens + event.output_tokens,
         )
         if event.is_main:
+            self.opened = self.opened or event.input_tokens
             # What it writes is read again with the next request.
             self.context = (event.input_tokens or self.context) + event.output_tokens
 
@@ -188,6 +196,10 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     turns: int | None = None
     denied: tuple[str, ...] = ()
     """Tools that it was not permitted to use."""
+    context_tokens: int | None = None
+    """What was in its context at the end, as far as that can be told."""
+    tool_tokens: int | None = None
+    """What of it came from its tools."""
 
     @property
     def cost(self) -> Cost:
@@ -278,6 +290,8 @@ def stopped_by_us(exit_: Exit) -> Ended | None:
             return Ended.IDLE
         case Stop.BUDGET:
             return Ended.BUDGET_LIMIT
+        case Stop.HAND_OFF:
+            return Ended.HANDED_OVER
         case Stop.INTERRUPTED:
             return Ended.INTERRUPTED
         case Stop.AFTER_RESULT | None:

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from ralph.core.gates import Evidence
+from ralph.core.handoff_events import HandoffEvent
 from ralph.core.happening import Happening
 from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
 from ralph.core.memory import MemoryKind
@@ -419,6 +420,7 @@ Event = (
     | ModelOverridden
     | SessionStarted
     | SessionEnded
+    | HandoffEvent
     | ToolCalled
     | ToolJudged
     | VerificationStarted

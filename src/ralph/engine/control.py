@@ -58,6 +58,8 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 kit.stopping = "stopped by a person"
                 kit.stop_now = True
                 stop = Stop.INTERRUPTED
+            case Word.HAND_OFF:
+                _hand_off(kit, running)
             case Word.SKIP:
                 why = control.reason or SKIPPED
                 if control.task_id is not None and control.task_id == running:
@@ -66,6 +68,12 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 elif control.task_id is not None:
                     block(kit, control.task_id, why)
     return stop
+
+
+def _hand_off(kit: Kit, running: TaskId | None) -> None:
+    kit.memo.is_wanted = running is not None
+    if running is None:
+        kit.warn("no session is at work that could hand over")
 
 
 def block(kit: Kit, task: TaskId, why: str) -> None:

@@ -49,6 +49,7 @@ class Iterated(msgspec.Struct, frozen=True, kw_only=True):
 def iterate(kit: Kit, claim: Claim) -> Iterated:
     """Take a claimed task to its verdict, and give the claim back whatever happens."""
     kit.iteration += 1
+    kit.memo.part = 1
     try:
         session = _resume(kit, claim)
         # Now, since whoever deletes the task meanwhile deletes what it began with as well.

@@ -9,6 +9,7 @@ import msgspec
 from ralph.core.breaker import Rules
 from ralph.core.brief import Telling
 from ralph.core.budget import Budget
+from ralph.core.context import Room
 from ralph.core.errors import CannotWrite
 from ralph.core.events import Event, Warned
 from ralph.core.gates import Gate, GateResult
@@ -24,6 +25,7 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, Target
 from ralph.core.task import Task
 from ralph.documents import guardrails
+from ralph.engine.memo import Memo
 from ralph.engine.purse import Purse
 from ralph.engine.reading import Reader
 from ralph.ports.agent import Account, Agent, Terms
@@ -77,6 +79,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     fail_fast: bool = False
     lease_s: float = 60.0
     as_root: bool = False
+    room: Room = Room()
+    """What a context holds, and when it counts as nearly full."""
+    memory_path: str = "MEMORY.md"
+    """Where a session leaves what the next one needs; empty: a person has that file."""
     budget_hard: str = "billed"
     budget: Budget = Budget()
     max_turns: int = 0
@@ -165,6 +171,7 @@ class Kit:
         self.wall = wall
         self.library = library
         self.reader = Reader(library, settings.guardrails)
+        self.memo = Memo(library, store, settings.memory_path)
         self.checkouts = checkouts
         self.verifiers = verifiers
         """Who checks the work, and who steps in for that; nobody: whoever is at work does."""
@@ -185,8 +192,7 @@ class Kit:
         self.seen = store.last_seq()
         self.next_beat = 0.0
         self.iteration = 0
-        self.attempts = 0
-        self.commits = 0
+        self.attempts = self.commits = 0
         self.baseline: tuple[GateResult, ...] = ()
         self.kept: frozenset[str] = frozenset()
         """Never committed: a person's uncommitted files at the start, and what gates dropped."""
@@ -208,7 +214,8 @@ class Kit:
     @property
     def files(self) -> str:
         """The common beginning of this iteration's files."""
-        name = f"run-{self.settings.run_id}-iter-{self.iteration}"
+        part = f".{self.memo.part}" if self.memo.part > 1 else ""
+        name = f"run-{self.settings.run_id}-iter-{self.iteration}{part}"
         return os.path.join(self.settings.runs_dir, name)
 
     @property

@@ -9,7 +9,7 @@ from ralph.core.errors import CannotWrite, RalphError, Unavailable
 from ralph.core.events import RunEnded, RunStarted, RunWaiting
 from ralph.core.ids import TaskId
 from ralph.core.limits import back_off_s, overload_s, spent
-from ralph.core.moment import iso
+from ralph.core.moment import epoch, iso
 from ralph.core.order import Schedule
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.target import OneFeature, Target, describe
@@ -29,7 +29,7 @@ from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around, recover
 from ralph.engine.roster import choose, first_free, leave_out, remedy, verifiers
 from ralph.engine.steps.claim import claim as take
-from ralph.engine.unjudged import unjudged
+from ralph.engine.unjudged import last_session, unjudged
 from ralph.engine.verification import wants_check
 from ralph.ports.claims import Claim
 from ralph.ports.history import Run
@@ -153,11 +153,17 @@ class Loop:
         kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
         kit.checkouts.tidy()
         look_around(kit)
+        self._find_memory()
         self.guard.begin()
 
     def work_on(self, taken: Claim) -> Iterated:
         """One iteration."""
         return iterate(self.kit, taken)
+
+    def _find_memory(self) -> None:
+        left = self.kit.unfinished
+        session = last_session(self.kit, left.task) if left is not None else None
+        self.kit.memo.look(epoch(session.started_at) if session is not None else None)
 
     def _follow(self) -> None:
         """People may have changed the document that the tasks stand in."""

@@ -6,7 +6,7 @@ from ralph.core.ended import Ended
 from ralph.core.ending import Ending
 from ralph.core.errors import ClaimLost, RalphError, UnusableData
 from ralph.core.events import SessionEnded, Warned
-from ralph.core.moment import iso
+from ralph.core.moment import epoch, iso
 from ralph.core.outcome import Outcome
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Status
@@ -67,7 +67,7 @@ def _give_back(kit: Kit, claim: Claim, session: Session | None) -> None:
     else:
         transition = Released(f"attempt {claim.attempt} was lost: its worker died")
     if session is not None and session.mark is Mark.STARTED:
-        _record_loss(kit, session, transition.reason)
+        _record_loss(kit, session, claim.task.title, transition.reason)
     kit.store.settle(
         claim,
         transition,
@@ -77,7 +77,7 @@ def _give_back(kit: Kit, claim: Claim, session: Session | None) -> None:
     )
 
 
-def _record_loss(kit: Kit, session: Session, why: str) -> None:
+def _record_loss(kit: Kit, session: Session, title: str, why: str) -> None:
     lost = replace(
         session,
         ended_at=iso(kit.clock.now()),
@@ -90,6 +90,10 @@ def _record_loss(kit: Kit, session: Session, why: str) -> None:
         session_id=session.id, task_id=session.task_id, ended=Ended.LOST, detail=why
     )
     kit.store.end_session(lost, event)
+    if lost.after is not None:
+        kit.memo.look(epoch(session.started_at))
+        changes = kit.workspace.changes(session.before or lost.after, lost.after)
+        kit.memo.take(session, changes, title=title, why=why)
 
 
 def _look(kit: Kit) -> Snapshot | None:

@@ -14,6 +14,7 @@ from ralph.core.errors import Unavailable
 from ralph.core.limits import reset_at
 from ralph.core.prices import priced
 from ralph.engine.enclosed import run_enclosed
+from ralph.engine.handover import Handover
 from ralph.engine.kit import Kit
 from ralph.engine.watch import Watch
 from ralph.ports.agent import Agent, Brief
@@ -26,13 +27,21 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 
     ending: Ending
     exit: Exit
+    tool_uses: int = 0
     tool_errors: int = 0
     tool_error: str = ""
     """Of the last tool that it used, if that failed."""
 
 
 def hold(
-    kit: Kit, agent: Agent, brief: Brief, claim: Claim, *, name: str, variables: Mapping[str, str]
+    kit: Kit,
+    agent: Agent,
+    brief: Brief,
+    claim: Claim,
+    *,
+    name: str,
+    variables: Mapping[str, str],
+    handover: Handover | None = None,
 ) -> Heard:
     """Run it in its checkout, its log beside its stream and its brief; `name` is for its folder."""
     base = brief.path.removesuffix(".prompt.md")
@@ -42,7 +51,7 @@ def hold(
         timeouts = replace(timeouts, idle_s=0.0)
     program, *words = launch.argv
     with _stream(f"{base}.jsonl") as stream:
-        watch = Watch(kit, agent, claim, stream, brief.terms.model)
+        watch = Watch(kit, agent, claim, stream, asked=brief.terms.model, handover=handover)
         login = _login(kit, agent)
         lead = (
             kit.homes.open(agent.traits.name, home, name, launch.config) if home is not None else {}
@@ -82,8 +91,14 @@ def hold(
         ending = replace(ending, ended=Ended.OVERLOADED, detail=why)
     ending = priced(ending, kit.settings.prices, brief.terms.model)
     digest = watch.digest
+    if handover is not None:
+        ending = handover.counted(ending, digest)
     return Heard(
-        ending=ending, exit=exit_, tool_errors=digest.tool_errors, tool_error=digest.tool_error
+        ending=ending,
+        exit=exit_,
+        tool_uses=digest.tool_uses,
+        tool_errors=digest.tool_errors,
+        tool_error=digest.tool_error,
     )
 
 

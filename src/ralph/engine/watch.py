@@ -8,6 +8,7 @@ from ralph.core.agent_events import AgentEvent, Text, Thinking, Unknown
 from ralph.core.budget import Level
 from ralph.core.ending import Digest, Stop
 from ralph.engine.control import listen
+from ralph.engine.handover import Handover
 from ralph.engine.kit import Kit
 from ralph.ports.agent import Agent
 from ralph.ports.claims import Claim
@@ -22,7 +23,14 @@ class Watch:
     """A `Listener` for one session."""
 
     def __init__(
-        self, kit: Kit, agent: Agent, claim: Claim, stream: IO[bytes] | None, asked: str
+        self,
+        kit: Kit,
+        agent: Agent,
+        claim: Claim,
+        stream: IO[bytes] | None,
+        *,
+        asked: str,
+        handover: Handover | None = None,
     ) -> None:
         self.kit = kit
         self.agent = agent
@@ -30,6 +38,8 @@ class Watch:
         self.asked = asked
         """The model that was asked for."""
         self.stream = stream
+        self.handover = handover
+        """None: a session of this kind does not hand over."""
         self.written = 0
         self.digest = Digest()
         self.next_look = kit.clock.monotonic() + 0.5
@@ -81,6 +91,8 @@ class Watch:
             self.next_look = now + 0.5
             kit.look_after()
             stop = listen(kit, self.claim.task.id) or self._spending()
+            if stop is None and self.handover is not None:
+                stop = self.handover.look(self.digest)
             if not kit.store.holds(self.claim):
                 stop = Stop.INTERRUPTED
             kit.publish()

@@ -122,6 +122,7 @@ def set_aside(kit: Kit, task: TaskId, attempt: int, base: Snapshot) -> None:
         return
     if changed:
         kit.record(WorkSaved(task_id=task, ref=ref))
+    kit.memo.clear(task)
     kit.store.forget_base(task)
 
 

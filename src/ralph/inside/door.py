@@ -55,6 +55,9 @@ class SocketDoor:
         self.added = 0
         self.leash = Leash()
         self.token = ""
+        self.words = ""
+        """What the session has not heard yet."""
+        self.is_to_end = False
         self.session: Session | None = None
         self.claim: Claim | None = None
         self.guests: dict[int, tuple[socket.socket, bytearray]] = {}
@@ -64,7 +67,12 @@ class SocketDoor:
         self.leash = leash
         self.token, self.session, self.claim = secrets.token_hex(16), session, claim
         self.added = 0
+        self.words, self.is_to_end = "", False
         return {"RALPH_SOCKET": self.path, "RALPH_TOKEN": self.token}
+
+    def tell(self, words: str) -> None:
+        """It is heard with the next use of a tool."""
+        self.words, self.is_to_end = words, True
 
     def shut(self) -> None:
         """No token is good any more."""
@@ -175,7 +183,13 @@ class SocketDoor:
         assert self.claim is not None
         assert self.session is not None
         caller = Caller(store=self.store, session=self.session, claim=self.claim)
+        if name == "stop" and self.is_to_end:
+            return {}  # it need not say how its task stands
         answer, told = hooks.answer(name, payload, caller, self.leash)
+        if self.words and name == "post-tool-use":
+            event = str(payload.get("hook_event_name") or "PostToolUse")
+            said = {"hookEventName": event, "additionalContext": self.words}
+            answer, self.words = {**answer, "hookSpecificOutput": said}, ""
         if told is not None:
             self.store.record(told, self.session.run_id)
         return answer

@@ -156,6 +156,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
     """Variables that decide who pays: passed on only if a person says so."""
     home: Home | None = None
+    hears: bool = False
+    """Does it pass on to the model what a hook has to say?"""
     skills: str = ""
     """The folder of a project in which it looks for skills; empty: it has none."""
     tools: Toolbox = Toolbox()

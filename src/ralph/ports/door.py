@@ -20,6 +20,11 @@ class Door(Protocol):
         """Let this session in; return the variables that tell it how."""
         ...
 
+    def tell(self, words: str) -> None:
+        """Let the session hear this with the next answer that its agent passes on; from then on it
+        may end without a claim."""
+        ...
+
     def shut(self) -> None:
         """The session is over: its token opens nothing any more."""
         ...

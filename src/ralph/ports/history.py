@@ -105,6 +105,7 @@ class Word(StrEnum):
     STOP = "stop"
     STOP_NOW = "stop-now"
     SKIP = "skip"
+    HAND_OFF = "handoff"
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):

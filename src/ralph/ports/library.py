@@ -38,6 +38,14 @@ class Library(Protocol):
         """Write a file, whole or not at all; its folders, too. CannotWrite where that fails."""
         ...
 
+    def remove(self, path: str) -> None:
+        """Take a file away; that there is none, or that it cannot be, is no error."""
+        ...
+
+    def changed_at(self, path: str) -> float | None:
+        """When it was last written, in seconds since 1970; None: there is no such file."""
+        ...
+
     def append(self, path: str, text: str, *, fresh: str) -> None:
         """Add to a log, however long it is, while others wait; where there is none, it begins with
         `fresh`. CannotWrite, Busy or UnusableData where it cannot be."""

@@ -20,6 +20,7 @@ from ralph.ports.history import History
 from ralph.ports.ledger import Ledger
 from ralph.ports.memories import Memories
 from ralph.ports.papers import Papers
+from ralph.ports.stints import Stints
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +148,9 @@ class Journal(Protocol):
     def last_seq(self) -> int: ...
 
 
-class Store(Graph, Papers, Crew, Claims, History, Memories, Ledger, Breakers, Journal, Protocol):
+class Store(
+    Graph, Papers, Crew, Claims, History, Stints, Memories, Ledger, Breakers, Journal, Protocol
+):
     """All of it."""
 
     def check(self) -> list[str]:

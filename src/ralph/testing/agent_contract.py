@@ -59,6 +59,7 @@ class AgentContract:
             (Stop.HARD, Ended.TIMED_OUT),
             (Stop.IDLE, Ended.IDLE),
             (Stop.BUDGET, Ended.BUDGET_LIMIT),
+            (Stop.HAND_OFF, Ended.HANDED_OVER),
             (Stop.INTERRUPTED, Ended.INTERRUPTED),
         ],
     )

@@ -418,10 +418,17 @@ class ShutDoor:
 
     added = 0
 
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
     def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
         """No variables."""
         del session, claim, leash
         return {}
+
+    def tell(self, words: str) -> None:
+        """Remember it."""
+        self.told.append(words)
 
     def shut(self) -> None:
         """It never was open."""
@@ -433,6 +440,8 @@ class FakeLibrary:
     def __init__(self) -> None:
         self.pages: dict[str, str] = {}
         self.troubles: dict[str, str] = {}
+        self.times: dict[str, float] = {}
+        """When they were written."""
 
     def read(self, path: str) -> Page:
         """The text, if there is one."""
@@ -454,6 +463,14 @@ class FakeLibrary:
     def put(self, path: str, content: bytes) -> None:
         """Nobody else is there."""
         self.pages[path] = content.decode("utf-8", "surrogateescape")
+
+    def remove(self, path: str) -> None:
+        """Gone."""
+        self.pages.pop(path, None)
+
+    def changed_at(self, path: str) -> float | None:
+        """Long ago, unless somebody says otherwise."""
+        return self.times.get(path, 0.0) if path in self.pages else None
 
     def append(self, path: str, text: str, *, fresh: str) -> None:
         """Nobody else is there."""

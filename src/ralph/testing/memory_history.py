@@ -13,6 +13,7 @@ from ralph.core.tried import Judged, Tried
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session, Word
+from ralph.ports.stints import Stint
 from ralph.testing.memory_claims import MemoryClaims
 from ralph.testing.memory_crew import MemoryCrew
 from ralph.testing.memory_state import Said, State
@@ -152,6 +153,15 @@ class MemoryHistory:
     def checks(self, session: SessionId) -> list[Check]:
         found = self._state.checks.items()
         return [check for (of, _), check in sorted(found) if of == session]
+
+    def hand_over(self, stint: Stint, event: Event) -> None:
+        with self._state.transaction():
+            self._state.stints[stint.session_id, stint.number] = stint
+            self._state.emit(event, stint.run_id)
+
+    def stints(self, session: SessionId) -> list[Stint]:
+        found = self._state.stints.items()
+        return [stint for (of, _), stint in sorted(found) if of == session]
 
     def limited_until(self, agent: str) -> float | None:
         now = self._state.clock.now()

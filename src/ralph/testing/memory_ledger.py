@@ -8,6 +8,7 @@ from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent, one_session
 from ralph.ports.history import Check, Session
 from ralph.ports.ledger import Asked, By
+from ralph.ports.stints import Stint
 from ralph.testing.memory_state import State
 
 
@@ -20,11 +21,12 @@ class MemoryLedger:
     def spent(self, asked: Asked) -> Spent:
         return _sum([one for one in self._all() if self._is_asked(one, asked)])
 
-    def _all(self) -> list[Session | Check]:
-        return [*self._state.sessions.values(), *self._state.checks.values()]
+    def _all(self) -> list[Session | Check | Stint]:
+        state = self._state
+        return [*state.sessions.values(), *state.checks.values(), *state.stints.values()]
 
     def costs(self, by: By, asked: Asked, limit: int = 0) -> list[tuple[str, Spent]]:
-        groups: dict[str, list[Session | Check]] = {}
+        groups: dict[str, list[Session | Check | Stint]] = {}
         for one in self._all():
             if self._is_asked(one, asked):
                 groups.setdefault(_key(by, one), []).append(one)
@@ -38,7 +40,7 @@ class MemoryLedger:
             names.sort(key=lambda name: (-sums[name].known_usd, -sums[name].sessions))
         return [(name, _sum(groups[name])) for name in names[: limit or None]]
 
-    def _is_asked(self, session: Session | Check, asked: Asked) -> bool:
+    def _is_asked(self, session: Session | Check | Stint, asked: Asked) -> bool:
         below = {asked.task}
         if asked.task is not None and asked.task in self._state.tasks:
             below |= set(self._state.below(asked.task))
@@ -50,7 +52,7 @@ class MemoryLedger:
         )
 
 
-def _key(by: By, session: Session | Check) -> str:
+def _key(by: By, session: Session | Check | Stint) -> str:
     ending = session.ending
     match by:
         case By.RUN:
@@ -65,7 +67,7 @@ def _key(by: By, session: Session | Check) -> str:
             return time.strftime("%Y-%m-%d", time.localtime(epoch(session.ended_at or "")))
 
 
-def _sum(sessions: list[Session | Check]) -> Spent:
+def _sum(sessions: list[Session | Check | Stint]) -> Spent:
     each = [
         one_session(
             one.ending.cost_usd,

@@ -26,6 +26,7 @@ from ralph.ports.clock import Clock
 from ralph.ports.crew import Member, Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session
 from ralph.ports.papers import Paper
+from ralph.ports.stints import Stint
 from ralph.ports.store import LogEntry
 
 Moves = Iterable[tuple[TaskId, Transition]]
@@ -75,6 +76,7 @@ class State:
         """How many have begun, and how many of these do not count."""
         self.sessions: dict[SessionId, Session] = {}
         self.checks: dict[tuple[SessionId, int], Check] = {}
+        self.stints: dict[tuple[SessionId, int], Stint] = {}
         self.limits: list[tuple[str, float]] = []
         """Agents that are out of quota, and until when."""
         self.breakers: dict[str, Breaker] = {}

@@ -12,6 +12,7 @@ from ralph.testing.ledger_contract import LedgerContract
 from ralph.testing.memories_contract import MemoriesContract
 from ralph.testing.papers_contract import PapersContract
 from ralph.testing.status_contract import StatusContract
+from ralph.testing.stints_contract import StintsContract
 from ralph.testing.tried_contract import TriedContract
 
 
@@ -25,6 +26,7 @@ class StoreContract(
     BaseContract,
     HistoryContract,
     TriedContract,
+    StintsContract,
     MemoriesContract,
     LedgerContract,
     FeatureContract,

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from ralph.core import events, team_events
+from ralph.core import events, handoff_events, team_events
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
@@ -203,7 +203,7 @@ class Board:
                 self._move(event, at)
             case events.SessionStarted():
                 self._session_started(event, at)
-            case events.SessionEnded():
+            case events.SessionEnded() | handoff_events.SessionHandedOver():
                 self._session_ended(event)
             case events.VerificationStarted():
                 self._verification_started(event, at)
@@ -231,6 +231,7 @@ class Board:
                 | events.TaskLogged()
                 | events.ModelOverridden()
                 | events.GatesWeighed()
+                | handoff_events.WrapUpAsked()
                 | events.ToolCalled()
                 | events.ToolJudged()
                 | events.WorkCommitted()
@@ -332,13 +333,18 @@ class Board:
         self.activity.model, self.activity.heard = one_line(event.model, 60), at
         self.current.log = event.log
 
-    def _pay(self, event: events.SessionEnded | events.VerificationEnded) -> None:
+    def _pay(
+        self,
+        event: events.SessionEnded | handoff_events.SessionHandedOver | events.VerificationEnded,
+    ) -> None:
         spent = one_session(event.cost_usd, estimated=event.estimated)
         self.spent += spent
         self._effort(event.task_id).spent += spent
 
-    def _session_ended(self, event: events.SessionEnded) -> None:
+    def _session_ended(self, event: events.SessionEnded | handoff_events.SessionHandedOver) -> None:
         self._pay(event)
+        if isinstance(event, handoff_events.SessionHandedOver):
+            return  # the next one begins at once
         for name in (one_line(denied, 40) for denied in event.denied):
             if name in self.denied or len(self.denied) < KEPT_TASKS:
                 self.denied[name] += 1

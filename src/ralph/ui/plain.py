@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final, TextIO
 
 from ralph.core import agent_events as said
-from ralph.core import events
+from ralph.core import events, handoff_events
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.ports.clock import Clock
@@ -107,7 +107,9 @@ class Plain:
                 self._last_text = ""
             # Sessions of other runs end as well; what was said here is not theirs.
             case (
-                events.SessionEnded(task_id=task_id) | events.VerificationEnded(task_id=task_id)
+                events.SessionEnded(task_id=task_id)
+                | handoff_events.SessionHandedOver(task_id=task_id)
+                | events.VerificationEnded(task_id=task_id)
             ) if task_id == self._speaker:
                 # An agent that reports no result has said its last word in its last text.
                 text, self._last_text = self._last_text, ""

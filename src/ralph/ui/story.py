@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core import events, team_events
+from ralph.core import events, handoff_events, team_events
 from ralph.core.duration import spoken
 from ralph.core.ended import Ended
 from ralph.core.gates import Evidence
@@ -109,6 +109,8 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
             return _session_started(event)
         case events.SessionEnded():
             return _session_ended(event)
+        case handoff_events.WrapUpAsked() | handoff_events.SessionHandedOver():
+            return _hand_off(event)
         case events.VerificationStarted(task_id=task_id, agent=agent, account=account, model=model):
             by = " ".join(filter(None, (one_line(agent, 60), one_line(model, 60))))
             facts = tuple(filter(None, (by, one_line(account, 60))))
@@ -338,6 +340,24 @@ def _session_ended(event: events.SessionEnded) -> Told:
         task_id=event.task_id,
         facts=tuple(facts),
         why=first_line(event.detail),
+    )
+
+
+def _hand_off(event: handoff_events.HandoffEvent) -> Told:
+    if isinstance(event, handoff_events.WrapUpAsked):
+        return Told(
+            tone=Tone.NOTE,
+            word="asked to wrap up",
+            task_id=event.task_id,
+            why=first_line(event.reason),
+        )
+    spent = dollars(event.cost_usd, estimated=event.estimated)
+    return Told(
+        tone=Tone.NOTE,
+        word="handed over to a fresh session",
+        task_id=event.task_id,
+        facts=(spoken(event.duration_s), spent),
+        why=first_line(event.reason),
     )
 
 

@@ -139,7 +139,9 @@ def put_together(
         wall=wall,
     )
     kit = Kit(
-        settings=msgspec.structs.replace(settings, env=env),
+        settings=msgspec.structs.replace(
+            settings, env=env, memory_path=_memory_path(settings, project, workspace)
+        ),
         store=found.store,
         agents=found.agents,
         workspace=workspace,
@@ -210,3 +212,10 @@ def assemble_run(
         interrupted=lambda: signals.interrupted,
         person=a_person(executor, sink, signals.forgive, stdout) if not json else None,
     )
+
+
+def _memory_path(settings: Settings, project: Project, workspace: InPlace) -> str:
+    """Where sessions leave what the next one needs; nowhere, if that is a file of the project."""
+    path = settings.memory_path
+    is_there = bool(path) and os.path.lexists(os.path.join(project.root, path))
+    return "" if is_there and workspace.tracks(path) else path

@@ -58,6 +58,7 @@ def settings_of(
 
     from ralph.adapters.executor.identity import this_process
     from ralph.core.budget import Budget
+    from ralph.core.context import Room
     from ralph.core.duration import seconds
     from ralph.core.ids import worker_id
     from ralph.core.limits import Limits
@@ -104,6 +105,12 @@ def settings_of(
         verify_prompt=verify_prompt(project),
         variables=pipeline_of(project.root, project.loaded.variables).variables(),
         as_root=os.geteuid() == 0,
+        room=Room(
+            capacity=config.context.capacity_tokens,
+            windows=config.context.windows,
+            handoff_at=config.context.handoff_at,
+            wrap_up_s=seconds(config.context.wrap_up),
+        ),
         budget_hard=config.budget.hard,
         budget=Budget(
             session_usd=config.budget.session_usd,

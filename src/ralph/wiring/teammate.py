@@ -66,6 +66,8 @@ def work(seat: Seat) -> Report:
             owner=this_process(),
             seat=seat.name,
             address=RunId(seat.worker),
+            # Its checkouts come and go with their tasks: what a session leaves is kept beside them.
+            memory_path="",
             schedule=seat.schedule,
             limits=Limits(iterations=settings.limits.iterations, run_s=seat.run_s),
         )

@@ -1,6 +1,7 @@
 """The library on a folder. What a session has left in it is not trusted: neither links that lead
 out of the project, nor pipes that never end, nor files without measure."""
 
+import contextlib
 import errno
 import io
 import os
@@ -59,6 +60,20 @@ class FolderLibrary:
             raise _unusable(path, refused) from refused
         except OSError as error:
             raise _unwritten(path, error) from error
+
+    def remove(self, path: str) -> None:
+        """Take a file away, or the link in its place."""
+        with contextlib.suppress(_Refused, OSError, ValueError):
+            folder, name = os.path.split(os.path.normpath(path))
+            beside = self._real(os.path.join(folder, f"beside-{name}"))
+            os.unlink(os.path.join(self.root, *beside[:-1], name))
+
+    def changed_at(self, path: str) -> float | None:
+        """When it was last written; of a link, when that was made."""
+        try:
+            return os.lstat(os.path.join(self.root, path)).st_mtime
+        except (OSError, ValueError):
+            return None
 
     def append(self, path: str, text: str, *, fresh: str) -> None:
         """Add to a log; what is in it is not even read."""

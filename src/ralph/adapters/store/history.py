@@ -18,6 +18,7 @@ from ralph.core.tried import Tried
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session, Word
+from ralph.ports.stints import Stint
 
 SQL = Queries("history")
 
@@ -191,6 +192,20 @@ class HistoryPart(BreakersPart):
         """Those of one session, in order."""
         rows = self.db.rows(SQL.checks, {"session": session})
         return [msgspec.json.decode(row[0], type=Check) for row in rows]
+
+    @whole
+    def hand_over(self, stint: Stint, event: Event) -> None:
+        """Archive the session of an attempt, with its cost; the attempt goes on."""
+        values = {"session_id": stint.session_id, "number": stint.number, "data": as_json(stint)}
+        self.db.execute(SQL.save_stint, values)
+        self.book(stint, f"{stint.session_id}+{stint.number}")
+        self.emit(event, stint.run_id)
+
+    @reading
+    def stints(self, session: SessionId) -> list[Stint]:
+        """The sessions of an attempt that have handed over, in order."""
+        rows = self.db.rows(SQL.stints, {"session": session})
+        return [msgspec.json.decode(row[0], type=Stint) for row in rows]
 
     @reading
     def limited_until(self, agent: str) -> float | None:

@@ -8,6 +8,7 @@ from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
 from ralph.ports.history import Check, Session
 from ralph.ports.ledger import Asked, By
+from ralph.ports.stints import Stint
 
 SQL = Queries("ledger")
 LONGEST_NAME = 200
@@ -16,7 +17,7 @@ LONGEST_NAME = 200
 class LedgerPart(RankingPart):
     """`Ledger` on the table `costs`."""
 
-    def book(self, session: Session | Check, name: str) -> None:
+    def book(self, session: Session | Check | Stint, name: str) -> None:
         """Write down what a session has cost that has just ended."""
         ending = session.ending
         if ending is None:

@@ -68,6 +68,10 @@ class InPlace:
         """Let git ignore what is Ralph's own in the project's directory, whatever agents commit."""
         hide(self._git, self.prefix, patterns)
 
+    def tracks(self, path: str) -> bool:
+        """Is it a file of the project, rather than one that lies there?"""
+        return bool(self._git.run("ls-files", "--", f":(top,literal){self.prefix}{path}").strip())
+
     def snapshot(self) -> Snapshot:
         status = read_status(self._git)
         if not status.dirty:

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from ralph.core.brief import Material
+from ralph.core.brief import Material, handed_over
 from ralph.core.sections import Given, Section
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
@@ -31,6 +31,8 @@ def compose(kit: Kit, claim: Claim) -> Brief:
     passage = kit.document.passage(task) if kit.document is not None else None
     if passage is not None:
         known = _with_passage(known, passage)
+    if memory := kit.memo.told(task.id):
+        known = replace(known, more=(*known.more, handed_over(memory, kit.memo.path)))
     if kit.conflict:
         known = replace(known, more=(*known.more, _conflict(kit.conflict)))
     told = tell(known, s.telling, s.commit)

@@ -9,7 +9,9 @@ from ralph.core.moment import iso
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.engine.kit import Kit
-from ralph.engine.session import Heard, hold
+from ralph.engine.relay import relay
+from ralph.engine.session import Heard
+from ralph.engine.steps.compose import compose
 from ralph.engine.work import mind_theirs
 from ralph.ports.agent import Brief
 from ralph.ports.claims import Claim
@@ -20,11 +22,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     """The session after its end, with its final message, durably marked."""
     session = _start(kit, claim, brief)
     was_locked = kit.workspace.is_locked()
-    lead = kit.door.open_for(session, claim, kit.leash())
-    try:
-        heard = hold(kit, kit.agent, brief, claim, name=session.id, variables=lead)
-    finally:
-        kit.door.shut()
+    session, heard = relay(kit, claim, session, brief, again=lambda: compose(kit, claim))
     if not was_locked and kit.workspace.is_locked():
         # Everything that the session started is gone, so nobody holds it any more.
         aside = kit.workspace.break_lock()

@@ -68,6 +68,8 @@ def settle(
 
 def _tidy(kit: Kit, task: Task, session: Session, verdict: Verdict, base: Snapshot) -> None:
     """Rejected work stays for the retry to mend; work of a task that is over does not."""
+    if isinstance(verdict.transition, Accepted):
+        kit.memo.clear(task.id)
     if task.status is Status.DONE:
         return
     if isinstance(verdict.transition, Accepted):

@@ -37,6 +37,7 @@ TRAITS: Final = Traits(
         ),
     ),
     models={"haiku": "haiku", "sonnet": "sonnet", "opus": "opus"},
+    hears=True,
     skills=".claude/skills",
     tools=Toolbox(
         names={

@@ -78,6 +78,7 @@ class Codex:
             ),
         ),
         skills=".agents/skills",
+        hears=True,
         tools=Toolbox(
             reads_by_shell=True,
             names={

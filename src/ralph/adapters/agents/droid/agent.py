@@ -76,6 +76,7 @@ class Droid:
             ),
         ),
         skills=".factory/skills",
+        hears=True,
         tools=Toolbox(
             names={
                 "Execute": ("Bash",),

@@ -186,6 +186,14 @@ CREATE TABLE checks (
 
 CREATE INDEX checks_limited ON checks (agent, resets_at) WHERE resets_at IS NOT NULL;
 
+-- Sessions that have handed their attempt to a fresh one.
+CREATE TABLE stints (
+    session_id TEXT NOT NULL, -- the session of the attempt
+    number     INTEGER NOT NULL,
+    data       TEXT NOT NULL, -- all of it, as JSON
+    PRIMARY KEY (session_id, number)
+) WITHOUT ROWID;
+
 -- One narrow row for each session that has ended: sums over many of them must not read what a
 -- session said. In the order of runs, since the sum of one run is asked for most often.
 CREATE TABLE costs (

@@ -108,6 +108,14 @@ VALUES (:session_id, :number, :agent, :resets_at, :passed, :data)
 -- Those of one session.
 SELECT data FROM checks WHERE session_id = :session ORDER BY number
 
+-- name: save_stint
+-- A session that has handed over.
+INSERT OR REPLACE INTO stints (session_id, number, data) VALUES (:session_id, :number, :data)
+
+-- name: stints
+-- Those of one attempt.
+SELECT data FROM stints WHERE session_id = :session ORDER BY number
+
 -- name: left_in
 -- The newest session in a checkout whose task was begun and is nobody's now.
 SELECT {session_columns} FROM sessions WHERE rowid = (

@@ -1,0 +1,160 @@
+"""`MEMORY.md`: what a session leaves to the fresh one that goes on with its task."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from ralph.core.agent_events import AgentEvent, Result, Text, ToolResult, ToolUse
+from ralph.core.ids import TaskId
+from ralph.core.safe_text import one_line
+
+PATH: Final = "MEMORY.md"
+HEADING: Final = "# Memory of "
+SECTIONS: Final = (
+    "Session summary",
+    "Completed tasks",
+    "Current task state",
+    "Learnings",
+    "Files modified",
+)
+LONGEST: Final = 32_000
+"""Characters: the next session has other things to read."""
+EARLIER: Final = 8_000
+SHOWN_CALLS: Final = 30
+SHOWN_FILES: Final = 100
+LAST_WORDS: Final = 2_000
+
+
+def beside(task: TaskId) -> str:
+    """Where it is when the place in the root is taken."""
+    return f".ralph/memory/{task}.md"
+
+
+def is_ours(text: str) -> bool:
+    """Has Ralph written it?"""
+    return text.startswith(HEADING)
+
+
+def is_about(text: str, task: TaskId) -> bool:
+    """Is it Ralph's, and about this task?"""
+    return text.startswith(f"{HEADING}{task},")
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What Ralph itself knows about a session."""
+
+    task: TaskId
+    title: str
+    attempt: int
+    number: int = 1
+    """Of the sessions of this attempt."""
+    ending: str = ""
+    """Why it is over, in a sentence."""
+    commits: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+
+
+def written(facts: Facts, notes: str) -> str:
+    """As the session has put it. What is a fact is not left to it."""
+    body = _without_heading(notes).strip()[:LONGEST]
+    if "## files modified" not in body.lower():
+        body += f"\n\n## Files modified\n\n{_files(facts)}"
+    return f"{_heading(facts)}\n\n{body}\n"
+
+
+def drawn(facts: Facts, told: Iterable[AgentEvent], earlier: str = "") -> str:
+    """From what was seen of a session that has not written anything itself."""
+    calls, words, failed = _seen(told)
+    done = [f"- commit {one_line(commit[:12])}" for commit in facts.commits]
+    state = [f"Its last words:\n\n{_quoted(words)}" if words else "It has said nothing."]
+    if calls:
+        more = f", the last {SHOWN_CALLS} of {len(calls)}" if len(calls) > SHOWN_CALLS else ""
+        listed = "\n".join(f"- {one}" for one in calls[-SHOWN_CALLS:])
+        state.append(f"What it did{more}:\n\n{listed}")
+    parts = {
+        "Session summary": f"Session {facts.number} of attempt {facts.attempt} at"
+        f" {one_line(facts.title, 200)}. {_sentence(facts.ending)} It used {_many(len(calls))},"
+        f" {failed} of them in vain. Ralph has put this together, since it wrote nothing itself.",
+        "Completed tasks": "\n".join([*done, f"- {facts.task} is not done yet"]),
+        "Current task state": "\n\n".join(state),
+        "Learnings": _listed(facts.learnings) or "None were written down.",
+        "Files modified": _files(facts),
+    }
+    text = "\n\n".join(f"## {title}\n\n{body}" for title, body in parts.items())
+    if earlier:
+        before = _without_heading(earlier).strip()
+        text += f"\n\n## What the session before it left\n\n{_deeper(before)[:EARLIER]}"
+    return f"{_heading(facts)}\n\n{text}\n"
+
+
+def _seen(told: Iterable[AgentEvent]) -> tuple[list[str], str, int]:
+    """What it called, what it said last, and how many calls failed."""
+    calls: list[str] = []
+    words, failed = "", 0
+    for event in told:
+        match event:
+            case ToolUse(name=name, summary=summary):
+                calls.append(one_line(": ".join(filter(None, (name, summary))), 200))
+            case ToolResult(error=True):
+                failed += 1
+            case Text(text=text, partial=False) if text.strip():
+                words = text
+            case Result(text=text) if text.strip():
+                words = text
+            case _:
+                pass
+    return calls, words[-LAST_WORDS:], failed
+
+
+def _heading(facts: Facts) -> str:
+    return f"{HEADING}{facts.task}, attempt {facts.attempt}, session {facts.number}"
+
+
+def _without_heading(text: str) -> str:
+    first, _, rest = text.lstrip().partition("\n")
+    return rest if first.startswith("# ") else text
+
+
+def _files(facts: Facts) -> str:
+    shown = _listed(f"`{one_line(path, 200)}`" for path in facts.files[:SHOWN_FILES])
+    more = len(facts.files) - SHOWN_FILES
+    return (shown or "None.") + (f"\n- and {more} more" if more > 0 else "")
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.strip().splitlines())
+
+
+def _deeper(text: str) -> str:
+    """Its headings below ours."""
+    return "\n".join(f"#{line}" if line.startswith("##") else line for line in text.splitlines())
+
+
+def _many(calls: int) -> str:
+    return "one tool" if calls == 1 else f"{calls} tools"
+
+
+def _sentence(text: str) -> str:
+    said = one_line(text, 300).rstrip(".")
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+def wrap_up(path: str, why: str, sections: Sequence[str] = SECTIONS) -> str:
+    """What a session is told that is to hand over."""
+    listed = ", ".join(f"`## {name}`" for name in sections)
+    where = (
+        f"write {path} in the root of the project" if path else "say all of this in your last words"
+    )
+    return (
+        f"{why[:1].upper()}{why[1:]}, so a fresh session will go on with your task. Begin nothing"
+        f" new. Bring what you are at to a state that can be read, then {where}, with the sections"
+        f" {listed}: whoever goes on knows nothing but that and the files."
+        " Then end, without any of the tags about your task. Only if the task is finished"
+        " in fact, say so as usual instead."
+    )

@@ -1,0 +1,57 @@
+"""How full a context is, and when it is time to hand over."""
+
+import pytest
+
+from ralph.core.agent_events import Request, Text, ToolResult
+from ralph.core.context import OVERHEAD, Filling, Room, filling, is_due, is_full
+from ralph.core.ending import Digest
+
+
+def test_what_its_requests_report_counts() -> None:
+    digest = Digest()
+    for event in (
+        Request(input_tokens=1000),
+        Request(output_tokens=50),
+        Request(input_tokens=70_000, is_main=False),
+        Request(input_tokens=3000),
+    ):
+        digest.take(event)
+    found = filling(digest, 500, 10_000)
+    assert (found.used, found.opened, found.share) == (3000, 1000, 0.3)
+
+
+def test_without_reports_it_is_estimated() -> None:
+    digest = Digest()
+    digest.take(Text(text="x" * 400))
+    digest.take(ToolResult(text="y" * 400, cut=3600))
+    found = filling(digest, 500, 10_000)
+    assert found.opened == 500 + OVERHEAD
+    assert found.used == found.opened + 1100
+    assert found.from_tools == 1000
+
+
+@pytest.mark.parametrize(
+    ("used", "opened", "due"),
+    [
+        (119_999, 20_000, False),
+        (120_000, 20_000, True),
+        (150_000, 1, True),
+        (125_000, 120_000, False),  # it began so: little would come of a fresh one
+        (144_000, 120_000, True),
+        (250_000, 200_000, False),  # a brief that fills all of it
+    ],
+)
+def test_it_is_due_at_a_share_and_after_some_work(used: int, opened: int, *, due: bool) -> None:
+    assert is_due(Filling(used=used, opened=opened, capacity=200_000), 0.6) is due
+
+
+def test_never_without_a_capacity_or_a_share() -> None:
+    assert not is_due(Filling(used=10, capacity=0), 0.6)
+    assert not is_due(Filling(used=10, capacity=10), 0.0)
+    assert not is_full(Filling(used=10, capacity=0))
+    assert is_full(Filling(used=8, capacity=10))
+
+
+def test_a_model_may_hold_more() -> None:
+    room = Room(capacity=200, windows={"big": 1000})
+    assert (room.holds("big"), room.holds("", "big"), room.holds("small")) == (1000, 1000, 200)

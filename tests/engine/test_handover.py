@@ -1,0 +1,310 @@
+"""A session that runs out of context hands its task to a fresh one, within the same attempt."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ralph.adapters.agents.command import CommandAgent
+from ralph.core import events, handoff_events
+from ralph.core.agent_events import AgentEvent, Request, Text, ToolResult, ToolUse
+from ralph.core.context import MOST, Room
+from ralph.core.ended import Ended
+from ralph.core.ending import Exit
+from ralph.core.ids import session_id
+from ralph.core.outcome import Outcome
+from ralph.core.task import Status
+from ralph.engine.loop import run
+from ralph.ports.agent import Setup
+from ralph.ports.executor import Command, Listener
+from ralph.ports.history import Word
+from ralph.ports.ledger import Asked
+from ralph.testing.doubles import Play
+from tests.engine.world import Died, Fate, World
+
+CLAIM = "<task-done>TASK</task-done>"
+NOTES = "# Notes\n\n## Session summary\n\nHalf of it works.\n\n## Current task state\n\nThe rest.\n"
+
+
+class Reporting(CommandAgent):
+    """Says how full its context is: `=120000`. What begins with a + is a tool that it uses."""
+
+    def __init__(self, *, hears: bool = True) -> None:
+        super().__init__(Setup(command="agent"))
+        self.traits = replace(CommandAgent.traits, hears=hears)
+
+    def read(self, block: bytes) -> Iterator[AgentEvent]:
+        for line in block.decode().splitlines():
+            if line.startswith("="):
+                yield Request(input_tokens=int(line[1:]))
+            elif line.startswith("+"):
+                yield ToolUse(name="Bash", summary=line[1:], call="1")
+                yield ToolResult(call="1", text="x" * 4000)
+            else:
+                yield Text(text=line)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.agents = (Reporting(),)
+    world.hooks = ("ralph", "hook")
+    world.room = Room(capacity=100_000, wrap_up_s=120.0)
+    return world
+
+
+def session(world: World, *lines: str | Callable[[], object], ends: int = 0) -> Play:
+    """Says line after line, half a minute apart, unless it is stopped."""
+
+    def play(command: Command, listener: Listener) -> Exit:
+        for line in lines:
+            if callable(line):
+                line()
+                continue
+            listener.output(line.replace("TASK", command.env["RALPH_TASK_ID"]).encode())
+            world.clock.advance(30.0)
+            if stop := listener.tick():
+                return Exit(code=-15, stop=stop, duration_s=10.0)
+        return Exit(code=ends, duration_s=10.0)
+
+    return play
+
+
+def edits(world: World, name: str = "work.txt") -> Callable[[], None]:
+    return lambda: world.workspace.edit(name)
+
+
+def briefs(world: World) -> list[str]:
+    """In the order in which they were written."""
+    found = world.runs_dir.glob("*.prompt.md")
+    return [path.read_text() for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
+
+
+def writes(world: World, text: str = NOTES) -> Callable[[], None]:
+    return lambda: world.library.put("MEMORY.md", text.encode())
+
+
+def test_a_session_is_asked_in_time_and_a_fresh_one_goes_on(world: World) -> None:
+    task = world.add("big one")
+    ended = world.run(
+        session(world, "=10000", edits(world), "=61000", writes(world), "that is where I am"),
+        session(world, "=12000", edits(world, "more.txt"), CLAIM),
+    )
+    assert ended.outcome is Outcome.COMPLETE
+    found = world.task(task)
+    assert (found.status, found.attempt, found.retry_count, found.strikes) == (
+        Status.DONE,
+        1,
+        0,
+        0,
+    )
+    (told,) = world.door.told
+    assert "MEMORY.md" in told
+    assert "61% full" in told
+    assert len(world.told(handoff_events.WrapUpAsked)) == 1
+    (handed,) = world.told(handoff_events.SessionHandedOver)
+    assert isinstance(handed, handoff_events.SessionHandedOver)
+    assert (handed.number, handed.used, handed.capacity) == (1, 61000, 100_000)
+    assert handed.ended == Ended.FINISHED
+    assert len(world.told(events.SessionStarted)) == 2
+    assert len(world.told(events.SessionEnded)) == 1
+    first, second = briefs(world)
+    assert "has left this" not in first
+    assert "Half of it works." in second
+    assert "`work.txt`" in second, "which files were changed is a fact, not a memory"
+    assert "MEMORY.md" not in world.library.pages, "gone, since the task is done"
+    assert world.workspace.head.keys() == {"work.txt", "more.txt"}
+
+
+def test_both_sessions_are_paid_for_and_on_record(world: World) -> None:
+    task = world.add()
+    world.run(
+        session(world, "=10000", "=61000", "wrapping up"),
+        session(world, "=1000", edits(world), CLAIM),
+    )
+    assert world.store.spent(Asked(task=task)).sessions == 2
+    (stint,) = world.store.stints(session_id(task, 1))
+    assert stint.memory.startswith(f"# Memory of {task}, attempt 1, session 1\n")
+    assert stint.log.endswith("-iter-1.log")
+    last = world.store.session(task, 1)
+    assert last is not None
+    assert last.log.endswith("-iter-1.2.log")
+    assert last.duration_s == 20.0
+    assert last.ending is not None
+    assert last.ending.context_tokens == 1000
+
+
+def test_who_does_not_wrap_up_is_ended_and_remembered_by_what_was_seen(world: World) -> None:
+    world.add()
+    deaf = ("=10000", "=61000", *["+ls", "I am looking for it"] * 4, "never said")
+    world.run(session(world, edits(world), *deaf), session(world, CLAIM))
+    (handed,) = world.told(handoff_events.SessionHandedOver)
+    assert isinstance(handed, handoff_events.SessionHandedOver)
+    assert handed.ended == Ended.HANDED_OVER
+    second = briefs(world)[1]
+    assert "> > I am looking for it" in second
+    assert "- Bash: ls" in second
+    assert "`work.txt`" in second
+    assert "never said" not in second
+
+
+def test_who_cannot_hear_is_ended_between_two_tools(world: World) -> None:
+    world.agents = (Reporting(hears=False),)
+    task = world.add()
+    world.run(session(world, edits(world), "=10000", "=61000", "never said"), session(world, CLAIM))
+    assert world.door.told == []
+    assert world.task(task).status is Status.DONE
+
+
+def test_without_reports_the_context_is_estimated(world: World) -> None:
+    world.agents = (Reporting(hears=False),)
+    world.room = Room(capacity=10_000)
+    world.add()
+    world.run(
+        session(world, edits(world), "+a", "+b", "+c", "+d", "never said"), session(world, CLAIM)
+    )
+    (handed,) = world.told(handoff_events.SessionHandedOver)
+    assert isinstance(handed, handoff_events.SessionHandedOver)
+    assert handed.used > 6000
+
+
+def test_who_is_finished_after_all_hands_nothing_over(world: World) -> None:
+    task = world.add()
+    world.run(session(world, edits(world), "=10000", "=61000", CLAIM))
+    assert world.task(task).status is Status.DONE
+    assert world.told(handoff_events.SessionHandedOver) == []
+
+
+def test_a_model_may_have_a_window_of_its_own(world: World) -> None:
+    world.room = Room(capacity=100_000, windows={"": 1_000_000})
+    world.add()
+    world.run(session(world, edits(world), "=90000", CLAIM))
+    assert world.told(handoff_events.WrapUpAsked) == []
+
+
+@pytest.mark.parametrize("room", [Room(handoff_at=0.0), Room(capacity=0)])
+def test_it_can_be_switched_off(world: World, room: Room) -> None:
+    world.room = room
+    world.add()
+    world.run(session(world, edits(world), "=900000", CLAIM))
+    assert world.told(handoff_events.WrapUpAsked) == []
+
+
+def test_a_brief_that_fills_the_context_is_no_reason(world: World) -> None:
+    world.add()
+    world.run(session(world, edits(world), "=70000", "=78000", CLAIM))
+    assert world.told(handoff_events.WrapUpAsked) == []
+
+
+def test_hand_offs_have_an_end(world: World) -> None:
+    task = world.add()
+    again = [session(world, "=10000", "=61000", "not yet") for _ in range(MOST)]
+    world.run(*again, session(world, edits(world), "=10000", "=79000", CLAIM))
+    assert len(world.told(handoff_events.SessionHandedOver)) == MOST
+    assert (world.task(task).status, world.task(task).attempt) == (Status.DONE, 1)
+
+
+def test_a_person_can_want_it(world: World) -> None:
+    world.add()
+
+    def asks() -> None:
+        world.store.send(world.store.runs()[0].id, Word.HAND_OFF)
+
+    world.run(
+        session(world, edits(world), "=1000", asks, "=1100", "wrapped up"), session(world, CLAIM)
+    )
+    (handed,) = world.told(handoff_events.SessionHandedOver)
+    assert isinstance(handed, handoff_events.SessionHandedOver)
+    assert handed.reason == "a person wants a fresh session"
+
+
+def test_what_was_learned_before_a_hand_off_is_kept(world: World) -> None:
+    task = world.add()
+    lesson = "<knowledge title='x' tags='y'>The port is 8080.</knowledge>"
+    world.run(
+        session(world, "=10000", "=61000", lesson.replace("'", '"')),
+        session(world, edits(world), CLAIM),
+    )
+    assert [one.text for one in world.store.memories(task=task)] == ["The port is 8080."]
+
+
+def test_a_stop_that_comes_in_between_ends_the_attempt_at_no_cost(world: World) -> None:
+    task = world.add()
+
+    def stops() -> None:
+        world.store.send(world.store.runs()[0].id, Word.STOP)
+
+    ended = world.run(
+        session(world, edits(world), "=10000", "=61000", stops, writes(world), "wrapped up"),
+    )
+    assert ended.outcome is Outcome.PAUSED
+    found = world.task(task)
+    assert (found.status, found.retry_count, found.strikes) == (Status.PENDING, 0, 0)
+    assert world.store.spent(Asked()).sessions == 1, "booked once"
+    world.run(session(world, CLAIM))
+    assert "Half of it works." in briefs(world)[-1]
+
+
+def test_a_session_that_dies_leaves_what_was_seen_of_it(world: World) -> None:
+    task = world.add()
+    world.limits = replace(world.limits, iterations=1)
+    world.run(session(world, edits(world), "+make", "it is the parser", ends=3))
+    text = world.library.pages["MEMORY.md"]
+    assert text.startswith(f"# Memory of {task}, attempt 1, session 1\n")
+    for title in (
+        "Session summary",
+        "Completed tasks",
+        "Current task state",
+        "Learnings",
+        "Files modified",
+    ):
+        assert f"\n## {title}\n" in text
+    world.run(session(world, CLAIM))
+    assert "it is the parser" in briefs(world)[-1]
+    assert "MEMORY.md" not in world.library.pages
+
+
+def test_a_kill_in_the_second_session_loses_neither_session(world: World) -> None:
+    task = world.add()
+
+    fate = Fate()
+
+    def dies() -> None:
+        fate.dead = True
+        raise Died
+
+    world.executor.sessions = [
+        session(world, edits(world), "=10000", "=61000", writes(world), "wrapped up"),
+        session(world, edits(world, "more.txt"), "+make", "nearly there", dies),
+    ]
+    kit = world.kit(fate)
+    with pytest.raises(Died):
+        run(kit)
+    world.sink.events.clear()
+    world.run(session(world, CLAIM))
+    found = world.task(task)
+    assert (found.status, found.attempt, found.retry_count, found.strikes) == (
+        Status.DONE,
+        2,
+        0,
+        0,
+    )
+    told = briefs(world)[-1]
+    assert "nearly there" in told, "what was seen of the second"
+    assert "Half of it works." in told, "and what the first had written"
+    assert world.workspace.head.keys() == {"work.txt", "more.txt"}
+    assert world.store.spent(Asked(task=task)).sessions == 3
+
+
+def test_a_persons_own_file_is_left_alone(world: World) -> None:
+    world.library.put("MEMORY.md", b"# What I remember\n")
+    task = world.add()
+    world.run(
+        session(world, edits(world), "=10000", "=61000", "## Session summary\n\nHalf of it."),
+        session(world, CLAIM),
+    )
+    assert "MEMORY.md" not in world.door.told[0]
+    assert world.library.pages == {"MEMORY.md": "# What I remember\n"}
+    assert "Half of it." in briefs(world)[1]
+    assert world.task(task).status is Status.DONE
