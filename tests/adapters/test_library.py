@@ -4,6 +4,7 @@ import fcntl
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -368,3 +369,56 @@ class TestLogs:
         with pytest.raises(UnusableData, match="leads out of the project"):
             library.append("a.log", "x", fresh="")
         assert not (root.parent / "elsewhere.log").exists()
+
+
+def test_what_is_drawn_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    library = FolderLibrary(str(tmp_path))
+    library.draw(".ralph/a.json", [b"{", b"}"])
+    assert (tmp_path / ".ralph/a.json").read_bytes() == b"{}"
+
+    def breaks() -> Iterator[bytes]:
+        yield b"[1,"
+        raise CannotWrite("in the middle")
+
+    with pytest.raises(CannotWrite):
+        library.draw(".ralph/a.json", breaks())
+    assert (tmp_path / ".ralph/a.json").read_bytes() == b"{}"
+    assert list((tmp_path / ".ralph/.tmp").iterdir()) == [], "no draft is left"
+
+
+def test_a_file_grows_behind_its_end(tmp_path: Path) -> None:
+    library = FolderLibrary(str(tmp_path))
+    seen: list[bytes] = []
+
+    def more(tail: bytes) -> list[bytes]:
+        seen.append(tail)
+        return [b"line\n"]
+
+    library.extend("a.jsonl", more)
+    library.extend("a.jsonl", more)
+    with (tmp_path / "a.jsonl").open("ab") as file:
+        file.write(b"cut off")
+    library.extend("a.jsonl", more)
+    assert seen == [b"", b"line\n", b"line\nline\ncut off"]
+    assert (tmp_path / "a.jsonl").read_bytes() == b"line\nline\ncut off\nline\n"
+    library.extend("a.jsonl", lambda _: [])
+    (tmp_path / "a.jsonl").write_bytes(b"x" * 100_000 + b"\n")
+    library.extend("a.jsonl", more)
+    assert len(seen[-1]) == 64 * 1024
+
+
+def test_a_file_is_taken_away_and_nothing_outside(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    (root / "in").mkdir(parents=True)
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/file").touch()
+    (root / "out").symlink_to(tmp_path / "theirs")
+    library = FolderLibrary(str(root))
+    (root / "MEMORY.md").symlink_to(tmp_path / "theirs/file")
+    assert library.changed_at("MEMORY.md") is not None
+    library.remove("MEMORY.md")
+    library.remove("MEMORY.md")
+    assert library.changed_at("MEMORY.md") is None
+    library.remove("out/file")
+    library.remove("../theirs/file")
+    assert (tmp_path / "theirs/file").exists()

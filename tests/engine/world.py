@@ -22,6 +22,7 @@ from ralph.core.target import Everything, Target
 from ralph.core.task import Draft, Task
 from ralph.engine.kit import Kit, Settings
 from ralph.engine.loop import run
+from ralph.engine.views import Views
 from ralph.ports.agent import Agent, Setup
 from ralph.ports.crew import Owner
 from ralph.ports.homes import Homes
@@ -115,6 +116,8 @@ class World:
         self.room = Room()
         self.hooks: tuple[str, ...] = ()
         self.door = ShutDoor()
+        self.views = False
+        """Are the files kept that show the state to other programs?"""
 
     def kit(self, fate: Fate | None = None) -> Kit:
         """The parts of the next run, joined. Every run before it is dead by now."""
@@ -153,6 +156,7 @@ class World:
             library=self.library,
             checkouts=self.checkouts,
             verifiers=self.verifiers,
+            views=Views(self.store, self.library, self.clock) if self.views else None,
             interrupted=lambda: self.signal,
             is_alive=lambda owner: owner.pid == self.number,
         )

@@ -94,6 +94,7 @@ COMMANDS = {
     "sandbox show": "ralph.cli.sandbox_show",
     "mcp": "ralph.cli.mcp",
     "hook": "ralph.cli.hook",
+    "files rebuild": "ralph.cli.files_rebuild",
     "config show": "ralph.cli.config_show",
     "completion": "ralph.cli.completion",
     "help": "ralph.cli.help",
@@ -114,6 +115,7 @@ GROUPS = {
     "policy": "ask what sessions may run, and why",
     "sandbox": "look at the wall around sessions, and try it",
     "breaker": "let a run go on that stopped because everything failed",
+    "files": "draw the files that show the state to other programs",
     "config": "look at settings",
 }
 

@@ -49,6 +49,8 @@ class Handover:
             return None
         room, now = self._kit.settings.room, self._kit.clock.monotonic()
         so_far = self.filling(digest)
+        if self._kit.views is not None:
+            self._kit.views.fill(so_far)
         if self._asked_at is None:
             why = self._why(so_far)
             if not why or self._has_claimed():
@@ -93,6 +95,8 @@ class Handover:
     def counted(self, ending: Ending, digest: Digest) -> Ending:
         """An ending that says how full the context was."""
         so_far = self.filling(digest)
+        if self._kit.views is not None:
+            self._kit.views.fill(so_far)
         return replace(ending, context_tokens=so_far.used, tool_tokens=so_far.from_tools)
 
     def follows(self, claim: Claim, ending: Ending) -> bool:

@@ -28,6 +28,7 @@ from ralph.documents import guardrails
 from ralph.engine.memo import Memo
 from ralph.engine.purse import Purse
 from ralph.engine.reading import Reader
+from ralph.engine.views import Views
 from ralph.ports.agent import Account, Agent, Terms
 from ralph.ports.checkouts import Checkouts
 from ralph.ports.chronicle import Chronicle
@@ -155,6 +156,7 @@ class Kit:
         is_alive: Callable[[Owner], bool | None],
         verifiers: Sequence[Agent] = (),
         person: Person | None = None,
+        views: Views | None = None,
     ) -> None:
         self.settings = settings
         self.env = {**settings.env, MARKER: settings.worker}
@@ -172,11 +174,11 @@ class Kit:
         self.library = library
         self.reader = Reader(library, settings.guardrails)
         self.memo = Memo(library, store, settings.memory_path)
+        self.views = views
         self.checkouts = checkouts
         self.verifiers = verifiers
         """Who checks the work, and who steps in for that; nobody: whoever is at work does."""
-        self.interrupted = interrupted
-        self.is_alive = is_alive
+        self.interrupted, self.is_alive = interrupted, is_alive
         self.person = person
         """Who can be asked; nobody where the run has no terminal to itself."""
         self.missing: Callable[[Task], str] = lambda _: ""
@@ -277,6 +279,8 @@ class Kit:
         """Show what has been recorded since the last look, by whomever."""
         while recorded := self.store.events(after=self.seen, limit=1000):
             for one in recorded:
+                if self.views is not None:
+                    self.views.event(one)
                 # How another run begins, waits and ends is no news: a screen takes it for ours.
                 if getattr(one.event, "run_id", self.settings.run_id) == self.settings.run_id:
                     self.sink.event(one)
@@ -309,6 +313,14 @@ class Kit:
             with contextlib.suppress(CannotWrite):
                 self.store.heartbeat(self.settings.worker, self.settings.lease_s)
             self.homes.save()
+
+    def show(self, *, is_last: bool = False) -> None:
+        """Let other programs see how things stand."""
+        if self.views is not None:
+            self.views.draw(self.settings.phase.value, is_last=is_last)
+            troubles, self.views.troubles = self.views.troubles, []
+            for line in troubles if not self.store.is_full else ():
+                self.warn_once(line)
 
     def take_snapshot(self) -> Snapshot:
         """The checkout as it is; the look after a session also serves before the next one."""

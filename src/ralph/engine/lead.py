@@ -104,6 +104,8 @@ class Lead(Loop):
         kit.checkouts.tidy()
         clear_checkouts(kit, self.trunk)
         self._follow_trunk()
+        if kit.views is not None:
+            kit.views.begin()
 
     def until_all_have_left(self) -> Report:
         """Keep every seat taken while there is work; then draw the conclusion."""
@@ -158,6 +160,7 @@ class Lead(Loop):
         kit = self.kit
         kit.look_after()
         kit.publish()
+        kit.show()
         kit.sink.tick()
         self._hear()
         kit.stop_now = heed_abort(kit) or kit.stop_now

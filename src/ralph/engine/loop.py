@@ -154,6 +154,8 @@ class Loop:
         kit.checkouts.tidy()
         look_around(kit)
         self._find_memory()
+        if kit.views is not None:
+            kit.views.begin()
         self.guard.begin()
 
     def work_on(self, taken: Claim) -> Iterated:
@@ -278,6 +280,7 @@ class Loop:
     def _after(self, task: TaskId, iterated: Iterated) -> End | None:
         """What an iteration means for the run."""
         self.cut_short = iterated.cut_short
+        self.kit.show()
         if iterated.counts:
             self.counted += 1
             self.guard.count(task, iterated.progress)
@@ -330,6 +333,7 @@ class Loop:
         ended = self._account(outcome, reason, exit_code)
         kit.store.end_run(s.run_id, outcome, reason, ended)
         kit.publish()
+        kit.show(is_last=True)
         return ended
 
     def _account(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:

@@ -171,4 +171,5 @@ def _go_on(kit: Kit, claim: Claim, session: Session, brief: Brief) -> Session:
     )
     kit.store.start_session(fresh, claim, started)
     kit.publish()
+    kit.show()
     return fresh

@@ -1,6 +1,6 @@
 """The project's own files, as sessions are told of them and as people change them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import msgspec
@@ -36,6 +36,16 @@ class Library(Protocol):
 
     def put(self, path: str, content: bytes) -> None:
         """Write a file, whole or not at all; its folders, too. CannotWrite where that fails."""
+        ...
+
+    def draw(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Put a file that can be made again, piece by piece: readers see the one before or this
+        one, never a part of it. CannotWrite where that fails."""
+        ...
+
+    def extend(self, path: str, more: Callable[[bytes], Iterable[bytes]]) -> None:
+        """Add to a file what follows from its end (its last 64 KiB; empty where there is none), as
+        one step that nobody else can come between. CannotWrite or Busy where it cannot be."""
         ...
 
     def remove(self, path: str) -> None:

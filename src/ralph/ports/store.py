@@ -19,6 +19,7 @@ from ralph.ports.crew import Crew
 from ralph.ports.history import History
 from ralph.ports.ledger import Ledger
 from ralph.ports.memories import Memories
+from ralph.ports.pages import Pages
 from ralph.ports.papers import Papers
 from ralph.ports.stints import Stints
 
@@ -149,7 +150,18 @@ class Journal(Protocol):
 
 
 class Store(
-    Graph, Papers, Crew, Claims, History, Stints, Memories, Ledger, Breakers, Journal, Protocol
+    Graph,
+    Papers,
+    Crew,
+    Claims,
+    History,
+    Stints,
+    Memories,
+    Ledger,
+    Breakers,
+    Journal,
+    Pages,
+    Protocol,
 ):
     """All of it."""
 

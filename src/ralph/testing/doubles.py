@@ -464,6 +464,15 @@ class FakeLibrary:
         """Nobody else is there."""
         self.pages[path] = content.decode("utf-8", "surrogateescape")
 
+    def draw(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Nobody else is there."""
+        self.pages[path] = b"".join(pieces).decode()
+
+    def extend(self, path: str, more: Callable[[bytes], Iterable[bytes]]) -> None:
+        """Nobody else is there."""
+        before = self.pages.get(path, "").encode()
+        self.pages[path] = (before + b"".join(more(before))).decode()
+
     def remove(self, path: str) -> None:
         """Gone."""
         self.pages.pop(path, None)

@@ -9,6 +9,7 @@ from ralph.testing.memory_crew import MemoryCrew
 from ralph.testing.memory_history import MemoryHistory
 from ralph.testing.memory_ledger import MemoryLedger
 from ralph.testing.memory_memories import MemoryMemories
+from ralph.testing.memory_pages import MemoryPages
 from ralph.testing.memory_papers import MemoryPapers
 from ralph.testing.memory_state import State
 
@@ -21,6 +22,7 @@ class MemoryStore(
     MemoryMemories,
     MemoryLedger,
     MemoryBreakers,
+    MemoryPages,
 ):
     """`Store` on plain dicts. Slow and plain on purpose: readiness is computed, not kept."""
 
@@ -33,6 +35,7 @@ class MemoryStore(
         MemoryMemories.__init__(self, state)
         MemoryLedger.__init__(self, state)
         MemoryBreakers.__init__(self, state)
+        MemoryPages.__init__(self, state)
 
     def check(self) -> list[str]:
         told = replay(recorded.event for recorded in self._state.events)

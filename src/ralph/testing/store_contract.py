@@ -10,6 +10,7 @@ from ralph.testing.graph_contract import GraphContract
 from ralph.testing.history_contract import HistoryContract
 from ralph.testing.ledger_contract import LedgerContract
 from ralph.testing.memories_contract import MemoriesContract
+from ralph.testing.pages_contract import PagesContract
 from ralph.testing.papers_contract import PapersContract
 from ralph.testing.status_contract import StatusContract
 from ralph.testing.stints_contract import StintsContract
@@ -31,5 +32,6 @@ class StoreContract(
     LedgerContract,
     FeatureContract,
     BreakersContract,
+    PagesContract,
 ):
     """Override the `store` fixture."""

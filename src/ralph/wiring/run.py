@@ -23,6 +23,7 @@ from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.throw_away import ThrowAway
 from ralph.documents.project_files import IGNORED
 from ralph.engine.kit import Kit, Settings
+from ralph.engine.views import Views
 from ralph.inside.door import SocketDoor
 from ralph.ports.agent import Agent
 from ralph.ports.executor import Captures
@@ -38,6 +39,7 @@ from ralph.wiring.programs import search_path
 from ralph.wiring.project import Project, guardrails_of, open_library, open_store
 from ralph.wiring.screen import screen_of
 from ralph.wiring.settings import find_target, new_run, settings_of
+from ralph.wiring.views import views_of
 from ralph.wiring.walls import ground_of, walls_for
 
 BuildWall = Callable[[ExitStack, str], tuple[Wall, Captures]]
@@ -116,6 +118,7 @@ def put_together(
     sink: Sink,
     interrupted: Callable[[], str | None],
     person: Person | None = None,
+    views: Views | None = None,
 ) -> Assembled:
     """The wall goes up, and everything is joined."""
     project, executor = found.project, found.executor
@@ -157,6 +160,7 @@ def put_together(
         interrupted=interrupted,
         is_alive=is_alive,
         person=person,
+        views=views,
     )
     kit.library_at = FolderLibrary
     return Assembled(kit=kit, git=git, home=workspace, preparation=preparation)
@@ -211,6 +215,7 @@ def assemble_run(
         sink=sink,
         interrupted=lambda: signals.interrupted,
         person=a_person(executor, sink, signals.forgive, stdout) if not json else None,
+        views=views_of(project, store, open_library(project)),
     )
 
 

@@ -10,6 +10,7 @@ from ralph.wiring.project import Project, guardrails_of, open_library
 if TYPE_CHECKING:
     from ralph.core.breaker import Rules
     from ralph.core.brief import Telling
+    from ralph.core.context import Room
     from ralph.core.gates import Gate
     from ralph.core.ids import RunId
     from ralph.core.models import Preferences
@@ -58,7 +59,6 @@ def settings_of(
 
     from ralph.adapters.executor.identity import this_process
     from ralph.core.budget import Budget
-    from ralph.core.context import Room
     from ralph.core.duration import seconds
     from ralph.core.ids import worker_id
     from ralph.core.limits import Limits
@@ -105,12 +105,7 @@ def settings_of(
         verify_prompt=verify_prompt(project),
         variables=pipeline_of(project.root, project.loaded.variables).variables(),
         as_root=os.geteuid() == 0,
-        room=Room(
-            capacity=config.context.capacity_tokens,
-            windows=config.context.windows,
-            handoff_at=config.context.handoff_at,
-            wrap_up_s=seconds(config.context.wrap_up),
-        ),
+        room=room_of(project),
         budget_hard=config.budget.hard,
         budget=Budget(
             session_usd=config.budget.session_usd,
@@ -164,6 +159,20 @@ def verify_prompt(project: Project) -> str:
             hint="leave out how to finish: Ralph says that itself",
         )
     return text
+
+
+def room_of(project: Project) -> "Room":
+    """What a context holds."""
+    from ralph.core.context import Room
+    from ralph.core.duration import seconds
+
+    context = project.loaded.config.context
+    return Room(
+        capacity=context.capacity_tokens,
+        windows=context.windows,
+        handoff_at=context.handoff_at,
+        wrap_up_s=seconds(context.wrap_up),
+    )
 
 
 def telling(project: Project) -> "Telling":

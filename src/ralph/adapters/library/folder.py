@@ -6,7 +6,7 @@ import errno
 import io
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from ralph.adapters.library.lock import PATIENCE_S, FileLock
@@ -15,6 +15,8 @@ from ralph.ports.library import Page
 
 LARGEST: Final = 1024 * 1024
 """Bytes of a file. What is larger is no text that anybody wrote."""
+TAIL: Final = 64 * 1024
+DRAFTS: Final = ".ralph/.tmp"
 MOST: Final = 1000
 """Names in a folder that anybody looks at."""
 
@@ -56,6 +58,49 @@ class FolderLibrary:
             real = os.path.join(self.root, *self._place(path))
             os.makedirs(os.path.dirname(real), exist_ok=True)
             _replace(real, content)
+        except _Refused as refused:
+            raise _unusable(path, refused) from refused
+        except OSError as error:
+            raise _unwritten(path, error) from error
+
+    def draw(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Whole or not at all. Nobody waits for the disk: it can be made again."""
+        try:
+            real = os.path.join(self.root, *self._place(path))
+            # Not beside it: who lists that folder must not find what is gone in a moment.
+            drafts = os.path.join(self.root, DRAFTS)
+            os.makedirs(drafts, exist_ok=True)
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+            draft = os.path.join(drafts, f"{os.urandom(6).hex()}.draft")
+            try:
+                with open(draft, "xb") as file:
+                    file.writelines(pieces)
+                os.replace(draft, real)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(draft)
+                raise
+        except _Refused as refused:
+            raise _unusable(path, refused) from refused
+        except OSError as error:
+            raise _unwritten(path, error) from error
+
+    def extend(self, path: str, more: Callable[[bytes], Iterable[bytes]]) -> None:
+        """Read the end, and add to it, while others wait."""
+        try:
+            real = os.path.join(self.root, *self._real(path))
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+            with FileLock(f"{real}.lock", self.patience_s):
+                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+                fd = os.open(real, flags | os.O_CLOEXEC, 0o644)
+                with open(fd, "rb+", buffering=0) as file:
+                    size = os.fstat(fd).st_size
+                    tail = os.pread(fd, TAIL, max(0, size - TAIL))
+                    # Whoever died in the middle of a line has left it open.
+                    gap = b"\n" if tail and not tail.endswith(b"\n") else b""
+                    for piece in more(tail):
+                        file.write(gap + piece)
+                        gap = b""
         except _Refused as refused:
             raise _unusable(path, refused) from refused
         except OSError as error:

@@ -4,7 +4,7 @@ from typing import Final
 
 from ralph.adapters.store import counters
 from ralph.adapters.store.database import Database
-from ralph.adapters.store.history import HistoryPart
+from ralph.adapters.store.pages import PagesPart
 from ralph.adapters.store.part import whole
 from ralph.ports.clock import Clock
 
@@ -12,11 +12,11 @@ PATIENCE_S: Final = 30.0
 """How long to wait for others to finish writing."""
 
 
-class SqliteStore(HistoryPart):
+class SqliteStore(PagesPart):
     """`Store` on one SQLite file. Each part builds on the one before:
 
     journal < features < moves < lookup < adding < graph < papers < memory < crew < claims
-    < ranking < ledger < breakers < history
+    < ranking < ledger < breakers < history < pages
     """
 
     @classmethod

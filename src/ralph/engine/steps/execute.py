@@ -99,6 +99,7 @@ def _start(kit: Kit, claim: Claim, brief: Brief) -> Session:
     kit.store.start_session(session, claim, event)
     kit.attempts += 1
     kit.publish()
+    kit.show()
     return session
 
 
