@@ -20,6 +20,7 @@ from ralph.core.spent import Spent
 from ralph.core.task import Task
 from ralph.ports.history import Check, Run, Session
 from ralph.ports.ledger import Asked
+from ralph.ports.stints import Stint
 from ralph.ports.store import LogEntry, Store
 from ralph.ui.wording import denials
 
@@ -37,6 +38,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     entries: list[LogEntry] = []
     checks: dict[SessionId, list[Check]] = {}
     """Of each session."""
+    stints: dict[SessionId, list[Stint]] = {}
+    """The same."""
 
     @property
     def task_id(self) -> TaskId | None:
@@ -77,8 +80,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
             lines.append("no session yet")
         for session in self.sessions:
             is_alone = self.task is not None
-            checks = self.checks.get(session.id, ())
-            lines += _session(session, checks, screen, root, with_task=not is_alone)
+            checks, stints = self.checks.get(session.id, ()), self.stints.get(session.id, ())
+            lines += _session(session, (*stints, *checks), screen, root, with_task=not is_alone)
         if self.entries:
             lines += ["", *(log_line(entry) for entry in self.entries)]
         return lines
@@ -119,6 +122,7 @@ def find_story(
         task=task,
         sessions=sessions,
         checks=_checks(store, sessions),
+        stints=_stints(store, sessions),
         entries=store.logs(task.id, 20),
         spent=store.spent(Asked(task=task.id)),
     )
@@ -130,8 +134,13 @@ def _of_run(store: Store, run: Run, attempt: int | None) -> Story:
         run=run,
         sessions=sessions,
         checks=_checks(store, sessions),
+        stints=_stints(store, sessions),
         spent=store.spent(Asked(run=run.id)),
     )
+
+
+def _stints(store: Store, sessions: list[Session]) -> dict[SessionId, list[Stint]]:
+    return {session.id: store.stints(session.id) for session in sessions}
 
 
 def _checks(store: Store, sessions: list[Session]) -> dict[SessionId, list[Check]]:
@@ -149,7 +158,12 @@ def _chosen(sessions: list[Session], attempt: int | None) -> list[Session]:
 
 
 def _session(
-    session: Session, checks: Sequence[Check], screen: Screen, root: str, *, with_task: bool
+    session: Session,
+    others: Sequence[Stint | Check],
+    screen: Screen,
+    root: str,
+    *,
+    with_task: bool,
 ) -> list[str]:
     how = session.ending.ended.value.replace("_", " ") if session.ending else "at work"
     took = f" after {spoken(session.duration_s)}" if session.ended_at else ""
@@ -168,8 +182,12 @@ def _session(
         lines.append(f"  denied   {denials(Counter(session.ending.denied))}")
     if session.gates:
         lines.append(f"  gates    {', '.join(map(_gate, session.gates))}")
-    for check in checks:
-        lines += [f"  checked  {check_line(check)}", *_log(check.log, screen, root)]
+    for other in others:
+        if isinstance(other, Stint):
+            word = f"handed over: {one_line(other.reason, 120)}"
+        else:
+            word = f"checked  {check_line(other)}"
+        lines += [f"  {word}", *_log(other.log, screen, root)]
     lines += [f"  {line}" for line in outcome_lines(session)]
     return lines + _log(session.log, screen, root)
 

@@ -43,9 +43,7 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
     for control in kit.store.take_controls(kit.address):
         match control.word:
             case Word.PAUSE:
-                kit.paused = True
-                if running is not None:
-                    kit.warn("the run will pause after this session")
+                _pause(kit, running)
             case Word.RESUME if kit.paused:
                 kit.paused = False
             case Word.RESUME:
@@ -68,6 +66,12 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 elif control.task_id is not None:
                     block(kit, control.task_id, why)
     return stop
+
+
+def _pause(kit: Kit, running: TaskId | None) -> None:
+    kit.paused = True
+    if running is not None:
+        kit.warn("the run will pause after this session")
 
 
 def _hand_off(kit: Kit, running: TaskId | None) -> None:
