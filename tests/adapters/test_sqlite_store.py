@@ -158,7 +158,7 @@ def together(work: Callable[..., Any], path: str) -> list[Any]:
         start = manager.Barrier(PROCESSES)
         with ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
             futures = [pool.submit(work, path, number, start) for number in range(PROCESSES)]
-            return [future.result(timeout=100) for future in futures]
+            return [future.result(timeout=280) for future in futures]
 
 
 def open_once(path: str, number: int, start: Any) -> int:

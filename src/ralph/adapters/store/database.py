@@ -17,6 +17,10 @@ Values = Sequence[Any] | Mapping[str, Any]
 
 OLDEST: Final = (3, 38)
 """RETURNING came with 3.35; json_each is always there since 3.38."""
+NAP_S: Final = 0.005
+"""How long to wait for others before the next try, and up to twice as long. SQLite's own naps begin
+shorter: those who wait would get in after a transaction or two, and find all that they remembered
+of the file outdated. And they grow to a tenth of a second, in which one process takes all turns."""
 RESERVE_BYTES: Final = 256 * 1024
 """Enough to record how a run ended; not enough to be missed."""
 
@@ -56,6 +60,8 @@ class Database:
             )
             try:
                 self._prepare(connection)
+                # From here on we wait ourselves: see `_patiently`.
+                connection.execute("PRAGMA busy_timeout = 0")
             except BaseException:
                 connection.close()
                 raise
@@ -125,7 +131,7 @@ class Database:
         if self._connection.in_transaction:
             return work()
         try:
-            return work()
+            return self._patiently(work)
         except sqlite3.Error as error:
             raise explained(error, self.path) or error from error
 
@@ -150,7 +156,7 @@ class Database:
     def _whole(self, work: Callable[[], T]) -> T:
         # IMMEDIATE: a transaction that reads first and wants to write later may find that it
         # cannot, and would have to start again.
-        self._connection.execute("BEGIN IMMEDIATE")
+        self._patiently(self._begin)
         self.begun += 1
         try:
             done = work()
@@ -162,6 +168,23 @@ class Database:
                 self._connection.execute("ROLLBACK")
             raise
         return done
+
+    def _begin(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        """Do it as soon as others let us."""
+        deadline = 0.0
+        while True:
+            try:
+                return work()
+            except sqlite3.OperationalError as error:
+                now = time.monotonic()
+                deadline = deadline or now + self._timeout_s
+                if code(error) != sqlite3.SQLITE_BUSY or now >= deadline:
+                    raise
+            # Not all of us at the same time; what is left of a second is dice enough.
+            time.sleep(NAP_S * (1 + now * 1000 % 1))
 
     # A full disk
 
