@@ -8,7 +8,7 @@ from tests.e2e.conftest import RALPH
 
 
 def run(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(args, cwd=cwd, capture_output=True, text=True, check=False, timeout=90)
+    return subprocess.run(args, cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
 
 
 def test_the_demo_builds_its_project_through_a_failed_gate_and_a_crash(tmp_path: Path) -> None:

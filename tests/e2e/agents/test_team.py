@@ -10,6 +10,7 @@ from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import work
 from tests.e2e.dying import check_sound
 
+pytestmark = pytest.mark.timeout(600)
 TOGETHER_S = 120.0
 """For a broken program only."""
 

@@ -13,6 +13,10 @@ WRITES = 'echo x > "$RALPH_TASK_ID.txt"; echo "<task-done>$RALPH_TASK_ID</task-d
 """An agent that gets into nobody's way."""
 
 
+pytestmark = pytest.mark.timeout(600)
+"""For a broken program only: a busy machine takes its time over sixty merges."""
+
+
 @pytest.fixture
 def yard(tmp_path: Path) -> Yard:
     return Yard(tmp_path / "project")
