@@ -71,6 +71,14 @@ def test_a_goal_is_planned_step_by_step_and_waits_for_approval(project: Project)
     assert project.git("status", "--porcelain") == ""
     assert stands(project) == {"step01-task-01": "pending", "step01-task-02": "pending"}
     assert project.commits()[0] == "Plan sell-tea"
+    project.ralph("run", "sell-tea")
+    assert stands(project) == {"step01-task-01": "done", "step01-task-02": "done"}
+    assert (
+        (project.path / TASKS / "task-02-two.code-task.md")
+        .read_text()
+        .startswith("---\nStatus: COMPLETED\nCompleted-By: teammate-1\n")
+    )
+    assert project.git("status", "--porcelain") == ""
 
 
 def test_planning_goes_on_where_it_stopped(project: Project) -> None:

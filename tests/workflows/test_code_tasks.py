@@ -7,7 +7,7 @@ from ralph.core.errors import Missing, UnusableData
 from ralph.core.events import SessionEnded
 from ralph.core.order import Schedule
 from ralph.core.target import Everything
-from ralph.core.task import Status, Task
+from ralph.core.task import Draft, Status, Task
 from ralph.core.transitions import Accepted, Rejected, Released
 from ralph.documents.code_tasks.stamp import Word, read_word, unstamped
 from ralph.ports.claims import Claim
@@ -275,3 +275,18 @@ def test_where_others_write_only_the_store_follows(folder: Folder) -> None:
     folder.store.force_done(folder.tasks()[ONE].id)
     assert quiet.follow() == ()
     assert {name: folder.text(name) for name in FILES} == FILES
+
+
+def test_a_session_on_another_task_leaves_these_alone(folder: Folder) -> None:
+    other = folder.store.add_feature("other")
+    task = folder.store.add_task(Draft(title="x", alias=ONE, feature_id=other.id, priority=-9))
+    claim = folder.claim()
+    assert claim.task.id == task.id
+    assert {name: folder.text(name) for name in FILES} == FILES
+    folder.edit("task-02-parser", "PENDING", "COMPLETED")
+    left = folder.document.look(claim.task)
+    assert (left.claims, len(left.warnings)) == (False, 1)
+    folder.settle(claim, done=True)
+    assert folder.document.follow() == ()
+    assert {name: folder.text(name) for name in FILES} == FILES
+    assert folder.tasks()[TWO].status is Status.PENDING

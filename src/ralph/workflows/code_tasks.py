@@ -164,7 +164,7 @@ class CodeTasks:
         contents = {}
         for one in self._files():
             stamp = Stamp(word=Word.IN_PROGRESS, by=self.seat(task), at=self._now())
-            is_own = one.task.name == task.alias
+            is_own = self._is_about(one.task, task)
             contents[one.task.path] = self._stamp(one, stamp) if is_own else one.content
         self._remember(contents, held_for=task.id)
 
@@ -235,7 +235,7 @@ class CodeTasks:
         if now is not None and now.content == before:
             return ""
         then = self._read(path, before)
-        is_own = then.task.name == task.alias
+        is_own = self._is_about(then.task, task)
         if now is not None and unstamped(now.encoded.text) == unstamped(then.encoded.text):
             if is_own:
                 return ""
@@ -304,7 +304,11 @@ class CodeTasks:
         return to_the_second(iso(self.clock.now()))
 
     def _of(self, task: Task) -> Found | None:
-        return next((one for one in self._files() if one.task.name == task.alias), None)
+        return next((one for one in self._files() if self._is_about(one.task, task)), None)
+
+    def _is_about(self, one: CodeTask, task: Task) -> bool:
+        """Another goal may have a task of the same name."""
+        return one.name == task.alias and task.feature_id == self.tasks.feature.id
 
     def _files(self) -> list[Found]:
         """In the order of their paths."""

@@ -1,4 +1,5 @@
-"""PRDs while a run works on whatever it works on: what a session ticks there is a claim at most."""
+"""PRDs and code tasks while a run works on whatever it works on: what a session ticks there is a
+claim at most."""
 
 from collections.abc import Sequence
 
@@ -8,10 +9,13 @@ from msgspec.structs import replace
 from ralph.core.ids import FeatureId
 from ralph.core.target import Everything
 from ralph.core.task import Task
+from ralph.documents.goal_files import SPECS, GoalFiles
 from ralph.engine.kit import Kit
-from ralph.ports.document import Left, Passage
+from ralph.ports.document import Document, Left, Passage
 from ralph.ports.papers import Paper, Papers
+from ralph.workflows.code_tasks import CodeTasks
 from ralph.workflows.errand import errands, retire
+from ralph.workflows.goal import Goal, Step, code_tasks_of
 from ralph.workflows.stories import Stories
 from ralph.workflows.uncommitted import uncommitted_edits
 
@@ -62,11 +66,22 @@ def documents(kit: Kit, max_retries: int, but: str = "") -> tuple[Stories, ...]:
     return tuple(found)
 
 
-class Minded:
-    """`Document` on several PRDs: a task stands in one of them at most, and a session is to leave
-    the boxes of all others alone."""
+def goals(kit: Kit, max_retries: int, but: str = "") -> tuple[CodeTasks, ...]:
+    """The code tasks of goals that were planned and approved, of all or all but one."""
+    found = []
+    for name in kit.library.folders(SPECS):
+        goal = Goal(library=kit.library, files=GoalFiles(name=name))
+        is_known = name != but and kit.store.feature(name) is not None
+        if is_known and goal.step() is Step.READY:
+            found.append(code_tasks_of(goal, kit.store, kit.clock, max_retries))
+    return tuple(found)
 
-    def __init__(self, parts: Sequence[Stories]) -> None:
+
+class Minded:
+    """`Document` on several: a task stands in one of them at most, and a session is to leave the
+    boxes of all others alone."""
+
+    def __init__(self, parts: Sequence[Document]) -> None:
         self.parts = parts
 
     @property
@@ -107,7 +122,7 @@ class Minded:
 class _Everything(Minded):
     """The same for a run on the whole graph, which takes out what belongs to another command."""
 
-    def __init__(self, kit: Kit, parts: Sequence[Stories]) -> None:
+    def __init__(self, kit: Kit, parts: Sequence[Document]) -> None:
         super().__init__(parts)
         self.kit = kit
         self._is_first = True
@@ -119,8 +134,8 @@ class _Everything(Minded):
 
 
 def mind(kit: Kit, max_retries: int) -> None:
-    """Have every PRD of this checkout looked after while the run is at work."""
-    parts = documents(kit, max_retries)
+    """Have every PRD and every goal of this checkout looked after while the run is at work."""
+    parts: tuple[Document, ...] = (*documents(kit, max_retries), *goals(kit, max_retries))
     if isinstance(kit.settings.target, Everything) and (parts or errands(kit.store)):
         kit.document = _Everything(kit, parts)
     elif parts:

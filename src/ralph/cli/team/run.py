@@ -78,6 +78,7 @@ def run_goal(project: "Project", goal: "Goal", args: Namespace) -> int:
     from ralph.wiring.run import assemble
     from ralph.wiring.seats import assemble_team
     from ralph.workflows.goal import code_tasks_of, feature_of, stamp_all
+    from ralph.workflows.minding import Minded, documents, goals
 
     config = project.loaded.config
     color, retries = color_of(project, args), config.execution.max_retries
@@ -85,7 +86,9 @@ def run_goal(project: "Project", goal: "Goal", args: Namespace) -> int:
         feature = feature_of(goal, store)
     if config.workers.count == 1:
         with assemble(project, feature.id, sys.stdout, json=args.json, color=color) as kit:
-            kit.document = code_tasks_of(goal, kit.store, kit.clock, retries)
+            own = code_tasks_of(goal, kit.store, kit.clock, retries)
+            others = documents(kit, retries)
+            kit.document = Minded((own, *others, *goals(kit, retries, but=goal.name)))
             return run_loop(kit).exit_code
     with assemble_team(project, feature.id, sys.stdout, json=args.json, color=color) as team:
         kit = team.kit
