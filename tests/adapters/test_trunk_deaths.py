@@ -127,7 +127,9 @@ both = pytest.mark.parametrize(
     "counts",
     [
         pytest.param(writes, id="writes"),
-        pytest.param(everything, id="everything", marks=pytest.mark.soak),
+        pytest.param(
+            everything, id="everything", marks=(pytest.mark.soak, pytest.mark.timeout(1200))
+        ),
     ],
 )
 Counts = Callable[[Sequence[str]], bool]
