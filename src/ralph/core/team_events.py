@@ -24,6 +24,18 @@ class WorkerLeft(Happening, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class MergeQueued(Happening, frozen=True, kw_only=True):
+    """Accepted work waits until somebody else's is merged."""
+
+    task_id: TaskId
+
+
+class MergeBegun(Happening, frozen=True, kw_only=True):
+    """It is its turn: nobody else moves the branch meanwhile."""
+
+    task_id: TaskId
+
+
 class WorkMerged(Happening, frozen=True, kw_only=True):
     """Accepted work has become part of the branch that a team builds."""
 
@@ -46,4 +58,4 @@ class TeammateJudged(Happening, frozen=True, kw_only=True):
     """Which gate fails."""
 
 
-TeamEvent = WorkerJoined | WorkerLeft | WorkMerged | TeammateJudged
+TeamEvent = WorkerJoined | WorkerLeft | MergeQueued | MergeBegun | WorkMerged | TeammateJudged

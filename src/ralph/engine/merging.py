@@ -13,7 +13,7 @@ from ralph.core.ids import TaskId
 from ralph.core.merging import conflict_in_words, has_both_sides
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
-from ralph.core.team_events import WorkMerged
+from ralph.core.team_events import MergeBegun, MergeQueued, WorkMerged
 from ralph.core.transitions import Accepted, Conflicted, Rejected
 from ralph.core.verdict import Verdict, on_gates
 from ralph.engine.control import listen
@@ -101,11 +101,16 @@ def _clear(kit: Kit, task: TaskId) -> None:
 @contextmanager
 def _turn(kit: Kit, trunk: Trunk, claim: Claim) -> Iterator[None]:
     """Wait for the right to move the branch; a signal, or the loss of the claim, ends that."""
+    task, is_told = claim.task.id, False
     while True:
         with trunk.turn() as is_ours:
             if is_ours:
+                kit.record(MergeBegun(task_id=task))
                 yield
                 return
+        if not is_told:
+            kit.record(MergeQueued(task_id=task))
+            is_told = True
         kit.executor.sleep(QUEUE_S, lambda: _is_called_off(kit, claim))
         if _is_called_off(kit, claim):
             raise Interrupted

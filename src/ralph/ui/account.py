@@ -10,6 +10,7 @@ from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.ui.board import Board, Settled, Wait
 from ralph.ui.story import Tone, effort_facts
+from ralph.ui.team import Team
 from ralph.ui.wording import cost, denials, first_line, many
 
 LISTED: Final = 10
@@ -36,6 +37,7 @@ def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Li
         again=board.again,
         denied=board.denied,
         accounts=board.accounts,
+        team=board.team,
     )
 
 
@@ -54,6 +56,7 @@ def account_of(
     again: str = "ralph run",
     denied: Mapping[str, int] = {},
     accounts: Sequence[str] = (),
+    team: Team | None = None,
 ) -> list[Line]:
     """The account from values alone."""
     tone = tone_of(ended.outcome)
@@ -62,6 +65,7 @@ def account_of(
         Line(tone, _headline(ended)),
         Line(Tone.DETAIL, f"  {_figures(ended)}"),
         *_paid(ended, accounts),
+        *_team(team),
         *_tasks(done, ended.done, Tone.GOOD, "✓", "done"),
         *_tasks(failed, ended.failed, Tone.BAD, "✗", "failed"),
         *_waiting(waits),
@@ -114,6 +118,25 @@ def _figures(ended: RunEnded) -> str:
 def _paid(ended: RunEnded, accounts: Sequence[str]) -> Iterator[Line]:
     if ended.attempts and accounts:
         yield Line(Tone.DETAIL, f"  paid by {' and '.join(accounts)}")
+
+
+def _team(team: Team | None) -> Iterator[Line]:
+    if team is None or not team.is_there:
+        return
+    facts = [many(team.merges, "merge")]
+    if team.conflicts:
+        facts.append(many(team.conflicts, "conflict"))
+    if team.deaths:
+        facts.append(f"{many(team.deaths, 'worker')} died")
+    yield Line(Tone.DETAIL, f"  {' · '.join(facts)}")
+    rows = [seat for seat, _ in team.rows()]
+    widest = max(len(seat.name) for seat in rows)
+    for seat in rows[:LISTED]:
+        told = f"{seat.done} done · {seat.failed} not accepted · {spoken(seat.busy_s)} at work"
+        told += f" · breaker open: {seat.breaker}" if seat.breaker else ""
+        yield Line(Tone.DETAIL, f"    {seat.name.ljust(widest)}  {told}")
+    if len(rows) > LISTED:
+        yield Line(Tone.DETAIL, f"    and {len(rows) - LISTED} more workers")
 
 
 def _tasks(

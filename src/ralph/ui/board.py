@@ -18,6 +18,7 @@ from ralph.ports.history import Word
 from ralph.ui.activity import Activity
 from ralph.ui.names import Names
 from ralph.ui.tally import Tally
+from ralph.ui.team import Hand, Team
 from ralph.ui.wording import first_line, moment
 
 KEPT_TASKS: Final = 50
@@ -117,6 +118,8 @@ class Board:
         self.ended: events.RunEnded | None = None
         self.current: Current | None = None
         self.activity = Activity()
+        self.team = Team()
+        """Where several work, none of their tasks is the current one."""
         self.gates: dict[str, GateState] = {}
         self.was_red: frozenset[str] = frozenset()
         self.hold: Hold | None = None
@@ -158,9 +161,12 @@ class Board:
             self._upcoming = self._ask_upcoming()
         return self._upcoming
 
-    def take(self, recorded: events.Recorded) -> None:  # noqa: C901 - one table
+    def take(self, recorded: events.Recorded) -> None:
         """Fold one event in."""
-        event, at = recorded.event, moment(recorded.time)
+        self._take(recorded.event, moment(recorded.time))
+        self.team.take(recorded)
+
+    def _take(self, event: events.Event, at: float | None) -> None:  # noqa: C901 - one table
         match event:
             case events.RunStarted():
                 self.run, self.started, self.ended = event, at, None
@@ -210,11 +216,9 @@ class Board:
             case events.VerificationEnded():
                 self._verification_ended(event, at)
             case events.GateStarted(task_id=task_id, name=name):
-                self._focus(task_id, at)
-                self.gates[name] = GateState.RUNNING
+                self._gate(task_id, name, GateState.RUNNING, at)
             case events.GateEnded(task_id=task_id, name=name, passed=passed):
-                self._focus(task_id, at)
-                self.gates[name] = GateState.PASSED if passed else GateState.FAILED
+                self._gate(task_id, name, _state(passed=passed), at)
             case events.TaskAdded(task=task):
                 self._add(task)
             case events.TaskDeleted(task_id=task_id):
@@ -240,6 +244,8 @@ class Board:
                 | events.MemoryForgotten()
                 | team_events.WorkerJoined()
                 | team_events.WorkerLeft()
+                | team_events.MergeQueued()
+                | team_events.MergeBegun()
                 | team_events.WorkMerged()
                 | team_events.TeammateJudged()
                 | events.GuidanceGiven()
@@ -249,7 +255,9 @@ class Board:
 
     def hear(self, task: TaskId, event: AgentEvent, now: float | None = None) -> None:
         """Fold in what the agent at work on a task says, if that is the task in hand."""
-        if self.current is None or self.current.task_id == task:
+        if self.team.is_there:
+            self.team.hear(task, event, now)
+        elif self.current is None or self.current.task_id == task:
             self.activity.take(event, now)
 
     def _held(self, event: Held, at: float | None) -> None:
@@ -258,6 +266,8 @@ class Board:
                 self.hold, self.asked = Hold(reason=first_line(reason)), ""
             case events.RunWaiting(reason=reason, until=until):
                 self.hold = Hold(reason=first_line(reason), until=moment(until), since=at)
+            case events.BreakerOpened(seat=seat) if seat in self.team.seats:
+                pass  # the others go on
             case events.BreakerOpened(reason=reason, until=str(until)):
                 why = f"the breaker is open: {first_line(reason)}"
                 self.hold = Hold(reason=why, until=moment(until), since=at)
@@ -314,19 +324,29 @@ class Board:
 
     def _focus(self, task: TaskId | None, at: float | None) -> None:
         """After a crash an attempt goes on behind its last mark, without a claim of its own."""
-        if task is not None and (self.current is None or self.current.task_id != task):
+        if task is None or self.team.is_there:
+            return
+        if self.current is None or self.current.task_id != task:
             self.current = Current(task_id=task, since=at, is_judged=True)
             self._forget_gates()
+
+    def _gate(self, task: TaskId | None, name: str, state: GateState, at: float | None) -> None:
+        self._focus(task, at)
+        # Those of a team are told with each task in hand.
+        if task is None or not self.team.is_there:
+            self.gates[name] = state
 
     def _forget_gates(self) -> None:
         names = self.run.gates if self.run else ()
         self.gates = dict.fromkeys(names, GateState.PLANNED)
 
     def _session_started(self, event: events.SessionStarted, at: float | None) -> None:
+        self.hold = None
+        if self.team.is_there:
+            return
         if self.current is None or self.current.task_id != event.task_id:
             self._begin(event, at)
         assert self.current is not None
-        self.hold = None
         self.current.attempt, self.current.is_judged = event.attempt, False
         self.current.agent = one_line(event.agent, 60)
         self.activity.clear()
@@ -353,17 +373,15 @@ class Board:
             self.activity.end()
 
     def _verification_started(self, event: events.VerificationStarted, at: float | None) -> None:
-        self._focus(event.task_id, at)
         self._paid_by(event.account)
-        self.gates[VERIFICATION] = GateState.RUNNING
+        self._gate(event.task_id, VERIFICATION, GateState.RUNNING, at)
         if self.current and self.current.task_id == event.task_id:
             self.current.log = event.log
             self.activity.clear()
             self.activity.model, self.activity.heard = one_line(event.model, 60), at
 
     def _verification_ended(self, event: events.VerificationEnded, at: float | None) -> None:
-        self._focus(event.task_id, at)
-        self.gates[VERIFICATION] = GateState.PASSED if event.passed else GateState.FAILED
+        self._gate(event.task_id, VERIFICATION, _state(passed=bool(event.passed)), at)
         self._pay(event)
         if self.current and self.current.task_id == event.task_id:
             self.activity.end()
@@ -374,13 +392,14 @@ class Board:
         return self._efforts.setdefault(task, Effort())
 
     def _put_down(self, task: TaskId, at: float | None) -> bool:
-        """The current task leaves our hands; False if it was not in them."""
-        current = self.current
-        if current is None or current.task_id != task:
+        """A task leaves our hands; False if it was not in them."""
+        held: Hand | Current | None = self.team.hands.get(task)
+        if held is None and self.current is not None and self.current.task_id == task:
+            held, self.current = self.current, None
+        if held is None:
             return False
-        if at is not None and current.since is not None:
-            self._effort(task).duration_s += max(0.0, at - current.since)
-        self.current = None
+        if at is not None and held.since is not None:
+            self._effort(task).duration_s += max(0.0, at - held.since)
         return True
 
     def _settle(self, event: events.TaskDone | events.TaskFailed, at: float | None) -> None:
@@ -405,3 +424,7 @@ class Board:
         if any(failure.task_id == task for failure in self.failed):
             kept = (failure for failure in self.failed if failure.task_id != task)
             self.failed = deque(kept, maxlen=KEPT_TASKS)
+
+
+def _state(*, passed: bool) -> GateState:
+    return GateState.PASSED if passed else GateState.FAILED

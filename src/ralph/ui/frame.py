@@ -1,7 +1,7 @@
 """One frame of the live view: the board as lines of text that fit the window."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from rich.style import Style
@@ -11,14 +11,13 @@ from ralph.core.duration import spoken
 from ralph.core.safe_text import one_line
 from ralph.ui.board import Board, Current, GateState
 from ralph.ui.doings import doing_rows
+from ralph.ui.fitting import SPINNER, Room, spread, usable
 from ralph.ui.holding import ROWS, held_rows
 from ralph.ui.link import link_to
 from ralph.ui.region import Size
+from ralph.ui.team_frame import team_rows
 from ralph.ui.wording import cost, dollars, many
 
-SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-WIDEST: Final = 112
-"""Lines that run across a very wide window are hard to read."""
 QUIET_S: Final = 60.0
 """A silence that is worth a word."""
 HINTS: Final = (
@@ -34,60 +33,27 @@ GATE_MARKS: Final = {
 }
 
 
-def usable(columns: int) -> int:
-    """The width to draw in: the last column stays free, or some terminals wrap."""
-    return max(10, min(WIDEST, columns - 1))
-
-
-def spread(left: Text, facts: Iterable[str], width: int) -> Text:
-    """One line with the facts at its right edge; as many of the last of them as there is room."""
-    told = [fact for fact in facts if fact]
-    while told:
-        right = Text(" · ".join(told), style="dim")
-        room = width - right.cell_len - 2
-        if room >= min(16, left.cell_len):
-            left.truncate(room, overflow="ellipsis", pad=True)
-            return Text.assemble(left, "  ", right)
-        told = told[1:]
-    left.truncate(width, overflow="ellipsis")
-    return left
-
-
-class _Room:
-    """How many lines are left. What comes first gets its lines first."""
-
-    def __init__(self, lines: int) -> None:
-        self.left = lines
-
-    def grant(self, wanted: int, *, least: int = 1) -> int:
-        granted = min(wanted, self.left)
-        if granted < least:
-            return 0
-        self.left -= granted
-        return granted
-
-
 def frame(board: Board, now: float, size: Size, beat: int) -> list[Text]:
     """The lines of the region. Their number changes only with the window and the work."""
     width = usable(size.columns)
     # Header, bar and task have a line each; some lines that stay should be in sight above them.
-    room = _Room(size.lines - 3 - (7 if size.lines >= 20 else 1))
+    room = Room(size.lines - 3 - (7 if size.lines >= 20 else 1))
     hints, log = room.grant(1), room.grant(1)
-    is_working = board.hold is None
-    gates = room.grant(1 if board.gates and is_working else 0)
-    is_heard = board.current is not None or bool(board.activity.doings)
-    agent = room.grant(_agent_lines(size) if is_heard and is_working else 0, least=2)
-    held = room.grant(ROWS if board.hold else 0, least=2)
-    upcoming = room.grant(min(6, max(3, size.lines // 7)))
-    air = [Text()] if room.grant(3, least=3) else []
+    if board.team.is_there:
+        # The task's own line is not needed.
+        room.left += 1
+        upcoming = room.grant(min(4, size.lines // 10))
+        has_air = room.left >= 3 + 2 * len(board.team.seats)
+        air = [Text()] if has_air and room.grant(3) else []
+        work = team_rows(board, now, width, room, beat)
+    else:
+        work, upcoming, air = _alone(board, now, size, room, beat)
     lines = [
         *air,
         _header(board, now, width),
         _bar(board, width),
         *air,
-        *_headline(board, now, width, held, beat),
-        *_agent(board, now, width, agent),
-        *[_gates(board)][:gates],
+        *work,
         *_upcoming(board, width, upcoming),
         *air,
         *[_log(board, width)][:log],
@@ -96,6 +62,27 @@ def frame(board: Board, now: float, size: Size, beat: int) -> list[Text]:
     for line in lines:
         line.truncate(width, overflow="ellipsis")
     return lines
+
+
+def _alone(
+    board: Board, now: float, size: Size, room: Room, beat: int
+) -> tuple[list[Text], int, list[Text]]:
+    """The one task in hand; how many lines are for what comes next; and an empty line, if there is
+    room for some."""
+    width = usable(size.columns)
+    is_working = board.hold is None
+    gates = room.grant(1 if board.gates and is_working else 0)
+    is_heard = board.current is not None or bool(board.activity.doings)
+    agent = room.grant(_agent_lines(size) if is_heard and is_working else 0, least=2)
+    held = room.grant(ROWS if board.hold else 0, least=2)
+    upcoming = room.grant(min(6, max(3, size.lines // 7)))
+    air = [Text()] if room.grant(3, least=3) else []
+    work = [
+        *_headline(board, now, width, held, beat),
+        *_agent(board, now, width, agent),
+        *[_gates(board)][:gates],
+    ]
+    return work, upcoming, air
 
 
 def _header(board: Board, now: float, width: int) -> Text:

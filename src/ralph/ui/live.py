@@ -18,7 +18,8 @@ from ralph.ports.clock import Clock
 from ralph.ui.account import Line, account
 from ralph.ui.board import Board
 from ralph.ui.doings import folded
-from ralph.ui.frame import frame, spread, usable
+from ralph.ui.fitting import spread, usable
+from ralph.ui.frame import frame
 from ralph.ui.link import link_to
 from ralph.ui.outlet import Outlet
 from ralph.ui.region import Region, Size, terminal_size
@@ -189,7 +190,7 @@ def staying(line: Told | Line, width: int) -> list[Text]:
     word = "" if line.tone is Tone.GOOD else line.word
     reason = _indented(line.why, width, 4) if line.why else []
     return [
-        spread(left, (word, *line.facts), width),
+        spread(left, (line.seat, word, *line.facts), width),
         *(Text(f"    {row.strip()}", style="dim") for row in reason),
     ]
 

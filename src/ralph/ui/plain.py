@@ -17,6 +17,8 @@ from ralph.ui.wording import first_line, moment, time_of_day
 
 PER_SECOND: Final = 5
 """So many lines of an agent's doings; a flood of them is counted instead."""
+REMEMBERED: Final = 100
+"""Sessions whose last words may still be their last."""
 MOST_PER_SECOND: Final = 20
 """The same for what a person must not miss."""
 
@@ -31,9 +33,8 @@ class Plain:
         self._window = float("-inf")
         self._shown = 0
         self._dropped = 0
-        self._last_text = ""
+        self._last_text: dict[TaskId, str] = {}
         self._last_trouble = ""
-        self._speaker: TaskId | None = None
 
     def event(self, recorded: events.Recorded) -> None:
         """Tell of it."""
@@ -42,7 +43,8 @@ class Plain:
         told = tell(recorded.event, self._board)
         if told is not None:
             advice = f" ({told.advice})" if told.advice else ""
-            self._line(moment(recorded.time), told.task, sentence(told) + advice)
+            place = f"{told.seat} {told.task}".strip()
+            self._line(moment(recorded.time), place, sentence(told) + advice)
         if isinstance(recorded.event, events.RunEnded):
             if self._dropped:
                 self._own_up()
@@ -53,7 +55,9 @@ class Plain:
         """Tools, troubles and the last word; the rest is in the session's log."""
         match event:
             case said.Text(text=text, partial=False):
-                self._speaker, self._last_text = task, text[:4000]
+                self._last_text[task] = text[:4000]
+                if len(self._last_text) > REMEMBERED:
+                    del self._last_text[next(iter(self._last_text))]
             # Early in the table, since there are so many of them.
             case said.Text() | said.Thinking():
                 pass
@@ -77,7 +81,7 @@ class Plain:
                     self._chat(task, "works with", model)
             case said.Result(text=text, detail=detail, error=error):
                 # Some agents do not repeat their last words in their result.
-                last, self._last_text = self._last_text, ""
+                last = self._last_text.pop(task, "")
                 text = text or ("" if error else last)
                 # The program has often said so just before, and the session's end says it again.
                 if not error or detail != self._last_trouble:
@@ -103,17 +107,15 @@ class Plain:
         match event:
             case (
                 events.SessionStarted(task_id=task_id) | events.VerificationStarted(task_id=task_id)
-            ) if task_id == self._speaker:
-                self._last_text = ""
-            # Sessions of other runs end as well; what was said here is not theirs.
+            ):
+                self._last_text.pop(task_id, None)
             case (
                 events.SessionEnded(task_id=task_id)
                 | handoff_events.SessionHandedOver(task_id=task_id)
                 | events.VerificationEnded(task_id=task_id)
-            ) if task_id == self._speaker:
+            ):
                 # An agent that reports no result has said its last word in its last text.
-                text, self._last_text = self._last_text, ""
-                if text:
+                if text := self._last_text.pop(task_id, ""):
                     self._chat(task_id, "says", text)
             case _:
                 pass
@@ -129,7 +131,7 @@ class Plain:
             return
         self._shown += 1
         words = ": ".join(filter(None, (one_line(name, 60), first_line(text))))
-        name = one_line(self._board.names.of(task), 40)
+        name = f"{self._board.team.who(task)} {one_line(self._board.names.of(task), 40)}".strip()
         self._out.offer(f"{time_of_day(self._clock.now())} {name}   {words}\n")
 
     def _own_up(self) -> None:

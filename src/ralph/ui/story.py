@@ -44,6 +44,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     task_id: TaskId | None = None
     task: str = ""
     """What people call it."""
+    seat: str = ""
+    """Whose it is, where several work."""
     title: str = ""
     facts: tuple[str, ...] = ()
     why: str = ""
@@ -56,7 +58,8 @@ def tell(event: events.Event, board: Board) -> Told | None:
     told = _tell(event, board)
     if told is None or told.task_id is None:
         return told
-    return replace(told, task=one_line(board.names.of(told.task_id), 40))
+    name = one_line(board.names.of(told.task_id), 40)
+    return replace(told, task=name, seat=board.team.who(told.task_id))
 
 
 def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one table
@@ -120,6 +123,8 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
         case (
             team_events.WorkerJoined()
             | team_events.WorkerLeft()
+            | team_events.MergeQueued()
+            | team_events.MergeBegun()
             | team_events.WorkMerged()
             | team_events.TeammateJudged()
         ):
@@ -302,7 +307,7 @@ def _tool(event: events.ToolCalled | events.ToolJudged) -> Told:
     return Told(tone=tone, word=one_line(word, 100), task_id=event.task_id, why=first_line(why))
 
 
-def _team(event: team_events.TeamEvent) -> Told:
+def _team(event: team_events.TeamEvent) -> Told | None:
     match event:
         case team_events.WorkerJoined(seat=seat):
             return Told(tone=Tone.DETAIL, word=f"{one_line(seat, 40)} begins")
@@ -313,6 +318,10 @@ def _team(event: team_events.TeamEvent) -> Told:
             word = f"{one_line(seat, 40)} leaves"
             why = first_line(reason)
             return Told(tone=Tone.DETAIL, word=word, facts=(str(outcome),), why=why)
+        case team_events.MergeQueued(task_id=task_id):
+            return Told(tone=Tone.DETAIL, word="waits to merge", task_id=task_id)
+        case team_events.MergeBegun():
+            return None  # what comes of it is told
         case team_events.WorkMerged(task_id=task_id, branch=branch, commit=commit):
             facts = (one_line(branch, 60), one_line(commit[:10]))
             return Told(tone=Tone.DETAIL, word="merged", task_id=task_id, facts=facts)

@@ -16,6 +16,7 @@ from ralph.core.target import Target
 from ralph.engine.kit import MARKER, Kit
 from ralph.ports.staff import Staff
 from ralph.ports.trunk import Trunk
+from ralph.ui.overhearing import Overhearing
 from ralph.wiring.checkouts import checkouts_of
 from ralph.wiring.project import Project
 from ralph.wiring.run import Assembled, assemble_run
@@ -53,6 +54,8 @@ def assemble_team(
     with ExitStack() as stack:
         made = assemble_run(stack, project, target, stdout, json=json, color=color)
         kit = made.kit
+        # What sessions say is heard by the workers; here it is read in their files.
+        kit.sink = Overhearing(kit.sink, project.root, kit.clock)
         branch = current_branch(made.home)
         kit.settings = msgspec.structs.replace(kit.settings, schedule=schedule_of(project))
         began = kit.clock.monotonic()
