@@ -222,6 +222,10 @@ class Workspace(Section, frozen=True, kw_only=True):
     """Ignored files that a private checkout needs, such as `.env`."""
     setup: tuple[str, ...] = ()
     """Commands that prepare a private checkout."""
+    reuse: tuple[str, ...] = ()
+    """Folders that `setup` makes, such as `node_modules`: copied instead of made again in every
+    checkout with the same lock files. Not for what remembers where it is, such as a virtual
+    environment."""
 
 
 class Workers(Section, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from ralph.adapters.sandbox.searching import Outside
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.lock import CheckoutLock
 from ralph.adapters.workspace.preparing import Preparation
+from ralph.adapters.workspace.stock import Stock
 from ralph.adapters.workspace.throw_away import ThrowAway
 from ralph.documents.project_files import IGNORED
 from ralph.engine.kit import Kit, Settings
@@ -133,10 +134,12 @@ def put_together(
     runs = os.path.relpath(project.runs_dir, project.root)
     workspace.hide((*IGNORED, f"{runs}/"))
     env = with_ralph(settings.env, project.tools)
+    prepared = project.loaded.config.workspace
     preparation = Preparation(
         project.root,
-        include=project.loaded.config.workspace.include,
-        setup=project.loaded.config.workspace.setup,
+        include=prepared.include,
+        setup=prepared.setup,
+        stock=Stock(os.path.join(project.state, ".tmp", "stock"), prepared.reuse, prepared.setup),
         env=env,
         executor=executor,
         wall=wall,

@@ -302,6 +302,23 @@ def test_a_team_is_verified_behind_its_walls(project: Project) -> None:
     assert project.git("status", "--porcelain") == ""
 
 
+def test_dependencies_are_installed_once(project: Project) -> None:
+    log = project.path.parent / "installed"
+    project.agent(
+        f"test -e deps/one && {WRITES}",
+        sandbox='mode = "off"',
+        workspace=f'setup = ["mkdir -p deps; touch deps/one; echo x >> {log}"]\nreuse = ["deps"]',
+    )
+    project.write(".gitignore", "deps/\n")
+    project.git("add", ".gitignore")
+    project.git("commit", "-qm", "ignore")
+    tasks = [project.add("alpha")]
+    tasks += [project.add(name, "--blocked-by", tasks[0]) for name in ("beta", "gamma")]
+    project.ralph("run", "--workers", "2")
+    assert [project.status(task) for task in tasks] == ["done"] * 3
+    assert log.read_text() == "x\n"
+
+
 def test_a_setup_that_fails_ends_the_run_with_its_reason(project: Project) -> None:
     project.agent(WRITES, sandbox='mode = "off"', workspace='setup = ["echo no luck >&2; exit 3"]')
     task = project.add("a")

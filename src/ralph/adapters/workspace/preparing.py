@@ -7,6 +7,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ralph.adapters.workspace.stock import Stock
 from ralph.core.errors import RalphError, Unavailable
 from ralph.core.safe_text import one_line
 from ralph.ports.executor import Captures, Command
@@ -25,6 +26,7 @@ class Preparation:
         *,
         include: Sequence[str],
         setup: Sequence[str],
+        stock: Stock | None = None,
         env: Mapping[str, str],
         executor: Captures,
         wall: Wall,
@@ -34,6 +36,7 @@ class Preparation:
         self._project = project
         self._include = include
         self._setup = setup
+        self._stock = stock
         self._env = env
         self._executor = executor
         self._wall = wall
@@ -43,8 +46,16 @@ class Preparation:
         for pattern in self._include:
             for found in glob.glob(pattern, root_dir=self._project, recursive=True):
                 _copy(self._project, found, path)
+        if self._stock is not None and self._stock.take(path):
+            return
         for line in self._setup:
             self._set_up(line, path)
+
+    def keep(self, path: str) -> None:
+        """Let others have what was installed here. Only from a checkout in which nobody has worked:
+        a session could leave something for them."""
+        if self._stock is not None:
+            self._stock.put(path)
 
     def _set_up(self, line: str, path: str) -> None:
         command = Command(argv=("/bin/sh", "-c", line), cwd=path, env=self._env)

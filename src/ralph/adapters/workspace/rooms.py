@@ -75,6 +75,7 @@ class Rooms:
             )
             try:
                 preparation.prepare(checkout.path)
+                preparation.keep(checkout.path)
             except BaseException:
                 checkout.discard()
                 raise

@@ -1,0 +1,63 @@
+"""Dependencies that are installed once and copied where the same is asked for."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.adapters.workspace.stock import KEPT, Stock
+
+SETUP = ("npm ci",)
+
+
+def checkout(folder: Path, name: str, lock: str = "1") -> Path:
+    path = folder / name
+    path.mkdir()
+    (path / "package-lock.json").write_text(lock)
+    return path
+
+
+def installed(path: Path, text: str = "a module") -> Path:
+    (path / "node_modules/.bin").mkdir(parents=True)
+    (path / "node_modules/a.js").write_text(text)
+    (path / "node_modules/.bin/a").symlink_to("../a.js")
+    return path
+
+
+@pytest.fixture
+def stock(tmp_path: Path) -> Stock:
+    return Stock(str(tmp_path / "stock"), ("node_modules",), SETUP)
+
+
+def test_what_was_installed_once_is_copied(stock: Stock, tmp_path: Path) -> None:
+    one, two = checkout(tmp_path, "one"), checkout(tmp_path, "two")
+    assert not stock.take(str(one))
+    stock.put(str(installed(one)))
+    assert stock.take(str(two))
+    assert (two / "node_modules/.bin/a").read_text() == "a module"
+    assert (two / "node_modules/.bin/a").is_symlink()
+    (two / "node_modules/a.js").write_text("changed by a session")
+    three = checkout(tmp_path, "three")
+    stock.take(str(three))
+    assert (three / "node_modules/a.js").read_text() == "a module"
+
+
+def test_other_lock_files_or_commands_ask_for_something_else(stock: Stock, tmp_path: Path) -> None:
+    stock.put(str(installed(checkout(tmp_path, "one"))))
+    assert not stock.take(str(checkout(tmp_path, "two", lock="2")))
+    other = Stock(str(tmp_path / "stock"), ("node_modules",), ("npm install",))
+    assert not other.take(str(checkout(tmp_path, "three")))
+
+
+def test_only_so_many_are_kept(stock: Stock, tmp_path: Path) -> None:
+    for number in range(KEPT + 2):
+        stock.put(str(installed(checkout(tmp_path, str(number), lock=str(number)))))
+    assert len(list((tmp_path / "stock").iterdir())) == KEPT
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "/etc", ".", ""])
+def test_nothing_outside_of_the_checkout_is_touched(name: str, tmp_path: Path) -> None:
+    stock = Stock(str(tmp_path / "stock"), (name,), SETUP)
+    one = checkout(tmp_path, "one")
+    stock.put(str(one))
+    assert not stock.take(str(one))
+    assert not (tmp_path / "stock").exists()
