@@ -158,7 +158,6 @@ def test_who_cannot_hear_is_ended_between_two_tools(world: World) -> None:
 
 
 def test_without_reports_the_context_is_estimated(world: World) -> None:
-    world.agents = (Reporting(hears=False),)
     world.room = Room(capacity=10_000)
     world.add()
     world.run(
@@ -308,3 +307,12 @@ def test_a_persons_own_file_is_left_alone(world: World) -> None:
     assert world.library.pages == {"MEMORY.md": "# What I remember\n"}
     assert "Half of it." in briefs(world)[1]
     assert world.task(task).status is Status.DONE
+
+
+def test_what_a_plain_command_prints_is_no_context(world: World) -> None:
+    world.agents = (CommandAgent(Setup(command="agent")),)
+    world.room = Room(capacity=10_000)
+    task = world.add()
+    world.run(session(world, edits(world), "x" * 1_000_000, "\n" + CLAIM))
+    assert world.task(task).status is Status.DONE
+    assert world.told(handoff_events.WrapUpAsked) == []

@@ -27,6 +27,9 @@ class Handover:
         self._model = brief.terms.model
         self.began = iso(kit.clock.now())
         self._can_hear = bool(agent.traits.hears and brief.terms.hooks and room.wrap_up_s)
+        self._is_known = agent.traits.hears
+        """Without reports: is what it says and reads what is in its context? Whatever a plain
+        command prints says nothing about one."""
         self._asked_at: float | None = None
         self.reason = ""
         """Why it hands over; empty: it does not."""
@@ -52,7 +55,7 @@ class Handover:
         if self._kit.views is not None:
             self._kit.views.fill(so_far)
         if self._asked_at is None:
-            why = self._why(so_far)
+            why = self._why(so_far, is_known=self._is_known or digest.context > 0)
             if not why or self._has_claimed():
                 return None
             self._asked_at = now
@@ -62,10 +65,11 @@ class Handover:
         is_late = now - self._asked_at >= room.wrap_up_s
         return Stop.HAND_OFF if is_late or is_full(so_far) else None
 
-    def _why(self, so_far: Filling) -> str:
+    def _why(self, so_far: Filling, *, is_known: bool) -> str:
         if self._kit.memo.is_wanted:
             return "a person wants a fresh session"
-        is_time = self._kit.memo.part <= MOST and is_due(so_far, self._kit.settings.room.handoff_at)
+        room, may = self._kit.settings.room, self._kit.memo.part <= MOST
+        is_time = is_known and may and is_due(so_far, room.handoff_at)
         return f"the context is {so_far.share:.0%} full" if is_time else ""
 
     def _ask(self, why: str, so_far: Filling) -> None:
