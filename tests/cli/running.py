@@ -40,6 +40,7 @@ class Running:
     def __init__(self, store: Store, root: Path, owner: Owner, name: str) -> None:
         self.store = store
         self.root = root
+        self.owner = owner
         self.run = RunId(name)
         self.worker = WorkerId(f"agent-{name}")
         record = Run(
@@ -67,7 +68,7 @@ class Running:
 
     def start(self, claim: Claim, said: bytes = b"", *events: AgentEvent) -> Session:
         """Begin a session, which says something."""
-        log = f".ralph/runs/run-{self.run}-iter-{claim.attempt}.log"
+        log = f".ralph/runs/run-{self.run}-{claim.task.id}-iter-{claim.attempt}.log"
         (self.root / ".ralph" / "runs").mkdir(parents=True, exist_ok=True)
         (self.root / log).write_bytes(said)
         (self.root / stream_of(log)).write_bytes(b"".join(map(as_line, events)))
@@ -76,7 +77,7 @@ class Running:
             task_id=claim.task.id,
             attempt=claim.attempt,
             run_id=self.run,
-            worker=self.worker,
+            worker=claim.worker,
             agent="scripted",
             log=log,
             started_at=iso(NOON),

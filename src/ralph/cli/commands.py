@@ -78,6 +78,7 @@ COMMANDS = {
     "feature delete": "ralph.cli.feature.delete",
     "team plan": "ralph.cli.team.plan",
     "team run": "ralph.cli.team.run",
+    "team status": "ralph.cli.team.status",
     "team install": "ralph.cli.team.install",
     "team uninstall": "ralph.cli.team.uninstall",
     "guardrails add": "ralph.cli.guardrails.add",

@@ -10,12 +10,14 @@ from ralph.cli.hearing import Hearing, Paint
 from ralph.cli.living import living_runs
 from ralph.core import events, handoff_events
 from ralph.core.ids import RunId, TaskId
-from ralph.core.task import OPEN
-from ralph.ports.store import Store
+from ralph.core.task import OPEN, Status
+from ralph.ports.store import Filter, Store
 
 INTERVAL_S: Final = 0.3
 """Prompt enough for the eye, next to nothing for the machine."""
 
+MOST: Final = 200
+"""Sessions at work at the same time."""
 ENDINGS: Final = (events.SessionEnded, handoff_events.SessionHandedOver, events.VerificationEnded)
 
 
@@ -34,6 +36,7 @@ class Follower:
         wait: Callable[[], None] = lambda: time.sleep(INTERVAL_S),
     ) -> None:
         from ralph.adapters.executor.clock import SystemClock
+        from ralph.ui.board import Board
         from ralph.ui.plain import Plain
 
         self.store = store
@@ -42,14 +45,16 @@ class Follower:
         self.run = run
         self.raw = raw
         self.wait = wait
-        self.screen = Plain(sys.stdout, SystemClock())
+        self.board = Board()
+        self.screen = Plain(sys.stdout, SystemClock(), self.board)
         self.paint = paint
-        self.hearing: Hearing | None = None
+        self.hearings: dict[TaskId | None, Hearing] = {}
+        """Sessions at work, by their task; of a team there are several."""
 
     def follow(self, after: int, log: str = "") -> int:
         """Show what comes after an event; `log` is the log of a session at work."""
-        if log:
-            self._open(log, from_end=True)
+        if not self._join_team() and log:
+            self._open(self.task, log, from_end=True)
         is_over = False
         while True:
             seen = after
@@ -57,7 +62,7 @@ class Follower:
                 after = recorded.seq
                 if self._is_wanted(recorded):
                     # What the session said before it ended comes before the word of its end.
-                    self._drain(is_over=isinstance(recorded.event, ENDINGS))
+                    self._drain(recorded.event)
                     self.screen.event(recorded)
                     self._turn(recorded.event)
                     if self._is_last(recorded.event):
@@ -95,21 +100,55 @@ class Follower:
 
     def _turn(self, event: events.Event) -> None:
         match event:
-            case events.SessionStarted(log=log) | events.VerificationStarted(log=log):
-                self._open(log)
             case (
-                events.SessionEnded()
-                | handoff_events.SessionHandedOver()
-                | events.VerificationEnded()
+                events.SessionStarted(task_id=task, log=log)
+                | events.VerificationStarted(task_id=task, log=log)
             ):
-                self.hearing = None
+                if not self.board.team.is_there:
+                    self.hearings.clear()
+                self._open(task, log)
+            case (
+                events.SessionEnded(task_id=task)
+                | handoff_events.SessionHandedOver(task_id=task)
+                | events.VerificationEnded(task_id=task)
+            ):
+                self.hearings.pop(self._heard_as(task), None)
             case _:
                 pass
 
-    def _open(self, log: str, *, from_end: bool = False) -> None:
-        path = os.path.join(self.root, log)
-        self.hearing = Hearing(path, self.paint, raw=self.raw, from_end=from_end)
+    def _join_team(self) -> bool:
+        """Learn who sits where, and listen to all of them; False: no team is at work."""
+        from ralph.ui.team import Hand
 
-    def _drain(self, *, is_over: bool = False) -> None:
-        if self.hearing is not None:
-            self.hearing.drain(is_over=is_over)
+        team = self.board.team
+        for run in living_runs(self.store):
+            if self.run in (None, run.id):
+                for member in self.store.crew(run.id):
+                    if member.seat:
+                        team.sit(member.worker, member.seat)
+        if not team.is_there:
+            return False
+        for task in self.store.tasks(Filter(statuses=frozenset({Status.IN_PROGRESS}), limit=MOST)):
+            seat = team.seat_of(task.claimed_by)
+            session = self.store.session(task.id, task.attempt) if seat else None
+            if session is not None and self.task in (None, task.id):
+                team.hold(Hand(task_id=task.id, seat=seat, attempt=task.attempt))
+                self.board.names.learn(task.id, task.alias)
+                self._open(task.id, session.log, from_end=True)
+        return True
+
+    def _heard_as(self, task: TaskId) -> TaskId | None:
+        """Whoever was at work before we looked has no name, unless it is one of a team."""
+        return task if task in self.hearings else None
+
+    def _open(self, task: TaskId | None, log: str, *, from_end: bool = False) -> None:
+        path = os.path.join(self.root, log)
+        seat = self.board.team.who(task) if task is not None else ""
+        who = f"{seat} {self.board.names.of(task)} | " if seat and task is not None else ""
+        self.hearings[task] = Hearing(path, self.paint, raw=self.raw, from_end=from_end, who=who)
+
+    def _drain(self, event: events.Event | None = None) -> None:
+        """Show what was said; all of it, of a session that has ended."""
+        ended = self._heard_as(event.task_id) if isinstance(event, ENDINGS) else ""
+        for task, hearing in self.hearings.items():
+            hearing.drain(is_over=task == ended)

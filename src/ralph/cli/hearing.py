@@ -71,9 +71,13 @@ def show_session(log: str, lines: int, paint: Paint, *, raw: bool) -> None:
 class Hearing:
     """A session at work, followed."""
 
-    def __init__(self, log: str, paint: Paint, *, raw: bool, from_end: bool = False) -> None:
+    def __init__(
+        self, log: str, paint: Paint, *, raw: bool, from_end: bool = False, who: str = ""
+    ) -> None:
         self.paint = paint
         self.raw = raw
+        self.who = who
+        """What each line begins with, where several speak."""
         self.log = Tail(log, from_end=from_end)
         self.stream = Tail(stream_of(log), from_end=from_end)
         self.transcript = Transcript()
@@ -97,7 +101,11 @@ class Hearing:
 
     def _show(self, lines: list[Line]) -> None:
         for line in lines:
-            sys.stdout.write(self.paint(line.marked, line.tone.code) + "\n")
+            sys.stdout.write(self.who + self.paint(line.marked, line.tone.code) + "\n")
+
+    def _named(self, text: str) -> str:
+        lines = text.splitlines(keepends=True) if self.who else ()
+        return "".join(f"{self.who}{line}" for line in lines) or text
 
     def _drain_log(self, *, is_over: bool) -> None:
         if self.raw:
@@ -106,6 +114,6 @@ class Hearing:
                 sys.stdout.buffer.write(more)
             return
         while (lines := self.log.lines()) is not None:
-            sys.stdout.write(safe(lines))
+            sys.stdout.write(self._named(safe(lines)))
         if is_over and (rest := self.log.rest()):
-            sys.stdout.write(safe(rest) + "\n")
+            sys.stdout.write(self._named(safe(rest)) + "\n")

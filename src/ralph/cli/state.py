@@ -1,6 +1,7 @@
 """The state of a project at a glance, gathered at a cost that does not grow with the graph."""
 
 import time
+from collections.abc import Mapping
 
 import msgspec
 
@@ -10,7 +11,7 @@ from ralph.cli.task.telling import titled
 from ralph.cli.times import local, since
 from ralph.core.breaker import Breaker, told
 from ralph.core.duration import spoken
-from ralph.core.ids import RunId
+from ralph.core.ids import RunId, WorkerId
 from ralph.core.moment import iso
 from ralph.core.order import Schedule
 from ralph.core.safe_text import one_line
@@ -34,6 +35,8 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     log: str
     is_stale: bool
     """No run that lives holds it."""
+    seat: str = ""
+    """Whose it is, where a team is at work."""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,8 +61,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     def lines(self, screen: Screen) -> list[str]:
         """As a person reads it."""
         return [
-            _sum(self.counts, screen),
-            *_runs(self.runs, self.last_run, self.spent),
+            count_words(self.counts, screen),
+            *run_lines(self.runs, self.last_run, self.spent),
             *(
                 f"{one_line(name, 40)} is out of quota until {local(until)}"
                 for name, until in self.limited.items()
@@ -79,15 +82,19 @@ def look(store: Store) -> State:
     """Ask the store for the little that is shown."""
     runs = living_runs(store)
     newest = store.runs(limit=1)
-    workers = {run.worker for run in runs}
+    # Whoever started a run of one worker, or sits in a team.
+    crews: dict[WorkerId | None, str] = {
+        one.worker: one.seat for run in runs for one in store.crew(run.id)
+    }
+    in_team = len({seat for seat in crews.values() if seat})
     now = time.time()
     upcoming = store.next_ready(Everything(), Schedule.PRIORITY)
     return State(
         counts=store.counts(Everything()),
         runs=runs,
         working=[
-            _in_hand(store, task, now, is_stale=task.claimed_by not in workers)
-            for task in _some(store, Status.IN_PROGRESS, STUCK)
+            _in_hand(store, task, now, crews)
+            for task in _some(store, Status.IN_PROGRESS, max(STUCK, in_team))
         ],
         ready=[upcoming] if upcoming else [],
         failed=_some(store, Status.FAILED, STUCK),
@@ -107,18 +114,20 @@ def _some(store: Store, status: Status, limit: int) -> list[Task]:
     return store.tasks(Filter(statuses=frozenset({status}), limit=limit))
 
 
-def _in_hand(store: Store, task: Task, now: float, *, is_stale: bool) -> Working:
+def _in_hand(store: Store, task: Task, now: float, crews: Mapping[WorkerId | None, str]) -> Working:
     session = store.session(task.id, task.attempt)
     return Working(
         task=task,
         attempt=task.attempt,
         elapsed_s=since(session.started_at, now) if session else None,
         log=session.log if session else "",
-        is_stale=is_stale,
+        is_stale=task.claimed_by not in crews,
+        seat=crews.get(task.claimed_by, ""),
     )
 
 
-def _sum(counts: Counts, screen: Screen) -> str:
+def count_words(counts: Counts, screen: Screen) -> str:
+    """`4 tasks: 1 done, …`"""
     if not counts.total:
         return "no tasks yet; `ralph task add TITLE` adds one"
     parts = [
@@ -135,7 +144,8 @@ def _sum(counts: Counts, screen: Screen) -> str:
     return f"{counts.total} {'task' if counts.total == 1 else 'tasks'}: {', '.join(parts)}"
 
 
-def _runs(runs: list[Run], last: Run | None, spent: dict[RunId, Spent]) -> list[str]:
+def run_lines(runs: list[Run], last: Run | None, spent: dict[RunId, Spent]) -> list[str]:
+    """Those at work, else how the last one ended."""
     if runs:
         return [
             f"run {run.id} is at work on {one_line(run.target, 60)} with {one_line(run.agent, 40)}"
@@ -161,7 +171,9 @@ def _working(working: list[Working], screen: Screen) -> list[str]:
     for one in working:
         took = f", {spoken(one.elapsed_s)}" if one.elapsed_s is not None else ""
         stale = "; its run is gone, the next one takes it up again" if one.is_stale else ""
-        lines.append(f"  {one.task.id}  {titled(one.task)}  (attempt {one.attempt}{took}{stale})")
+        who = f"{one.seat}, " if one.seat else ""
+        facts = f"{who}attempt {one.attempt}{took}{stale}"
+        lines.append(f"  {one.task.id}  {titled(one.task)}  ({facts})")
         if one.log:
             lines.append(f"    {one_line(one.log)}")
     return lines

@@ -27,6 +27,25 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     owner: Owner
 
 
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    """What one seat has done in a run, whoever sat on it."""
+
+    seat: str
+    sessions: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    """Work that did not count, at a cost."""
+
+
+class Achieved(msgspec.Struct, frozen=True, kw_only=True):
+    """What a team has come to."""
+
+    merges: int = 0
+    conflicts: int = 0
+    deaths: int = 0
+    shares: tuple[Share, ...] = ()
+
+
 class Crew(Protocol):
     """The workers of a run, and the iterations that they share."""
 
@@ -44,6 +63,10 @@ class Crew(Protocol):
 
     def crew(self, run: RunId) -> list[Member]:
         """Everyone who ever joined the run, oldest first, whoever started it included."""
+        ...
+
+    def achieved(self, run: RunId) -> Achieved:
+        """What the run's workers have come to so far; by seat, sorted by its name."""
         ...
 
     def begin_iteration(self, run: RunId, limit: int) -> int | None:

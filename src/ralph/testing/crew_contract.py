@@ -4,8 +4,24 @@ import pytest
 
 from ralph.core.errors import Missing
 from ralph.core.ids import RunId, WorkerId
+from ralph.core.outcome import Outcome
+from ralph.core.team_events import WorkerLeft, WorkMerged
+from ralph.core.transitions import Accepted, Conflicted, Rejected
+from ralph.ports.crew import Achieved, Share
 from ralph.ports.store import Store
-from ralph.testing.store_words import LEASE_S, OTHER, RUN, WORKER, Contract, an_owner, begin, join
+from ralph.testing.store_words import (
+    LEASE_S,
+    OTHER,
+    RUN,
+    WORKER,
+    Contract,
+    add,
+    an_owner,
+    begin,
+    claim,
+    join,
+    start,
+)
 
 THIRD = WorkerId("agent-00000003")
 
@@ -36,6 +52,38 @@ class CrewContract(Contract):
             (WORKER, "teammate-7", 9),
             (OTHER, "teammate-1", 1),
         ]
+
+    def test_what_a_team_came_to_is_counted_by_seat(self, store: Store) -> None:
+        begin(store)
+        store.join(THIRD, RUN, an_owner(3), LEASE_S, "teammate-2")
+        store.join(OTHER, RUN, an_owner(2), LEASE_S)
+        for name, worker, transition in (
+            ("a", OTHER, Accepted()),
+            ("b", THIRD, Rejected("no")),
+            ("c", OTHER, Conflicted("no fit")),
+        ):
+            task = add(store, name)
+            taken = claim(store, worker)
+            assert taken.task.id == task
+            start(store, taken)
+            merged = WorkMerged(task_id=task, branch="main", commit="c1")
+            done = (merged,) if name == "a" else ()
+            store.settle(taken, transition, message="a word", fail_fast=False, run=RUN, events=done)
+            if name != "a":
+                store.force_done(task)
+        for outcome in (None, Outcome.COMPLETE):
+            left = WorkerLeft(run_id=RUN, worker=THIRD, seat="teammate-2", outcome=outcome)
+            store.record(left, RUN)
+        assert store.achieved(RUN) == Achieved(
+            merges=1,
+            conflicts=1,
+            deaths=1,
+            shares=(
+                Share(seat="teammate-1", sessions=2, accepted=1),
+                Share(seat="teammate-2", sessions=1, rejected=1),
+            ),
+        )
+        assert store.achieved(RunId("run-2")) == Achieved()
 
     def test_iterations_of_a_run_are_numbered_across_its_workers(self, store: Store) -> None:
         begin(store)

@@ -37,7 +37,8 @@ def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Li
         again=board.again,
         denied=board.denied,
         accounts=board.accounts,
-        team=board.team,
+        # Whoever came later has not seen all of it.
+        team=board.team if board.run is not None else None,
     )
 
 

@@ -35,6 +35,8 @@ class Hand(msgspec.Struct, kw_only=True):
 
     task_id: TaskId
     seat: str
+    name: str = ""
+    """What people call it."""
     title: str = ""
     attempt: int = 0
     retry_count: int = 0
@@ -230,6 +232,7 @@ def _claimed(event: events.TaskClaimed, seat: str, at: float | None) -> Hand:
     return Hand(
         task_id=event.task_id,
         seat=seat,
+        name=one_line(event.alias or event.task_id, 40),
         title=one_line(event.title, TITLE_WIDTH),
         attempt=event.attempt,
         retry_count=event.retry_count,

@@ -6,7 +6,6 @@ from typing import Final
 from rich.text import Text
 
 from ralph.core.duration import spoken
-from ralph.core.safe_text import one_line
 from ralph.ui.board import Board
 from ralph.ui.doings import doing_rows
 from ralph.ui.fitting import SPINNER, Room, spread
@@ -63,7 +62,7 @@ def _row(board: Board, row: tuple[Seat, Hand | None], now: float, width: int, be
     if hand is None:
         return Text(f"  {name}  {_idle(seat)}", style="yellow" if seat.breaker else "dim")
     left = Text.assemble((SPINNER[beat % len(SPINNER)], "cyan"), " ", (name, "bold"), "  ")
-    left.append(f"{one_line(board.names.of(hand.task_id), 40)} ", style="cyan")
+    left.append(f"{hand.name} ", style="cyan")
     left.append(hand.title)
     return spread(left, _facts(hand, now), width)
 

@@ -6,7 +6,7 @@ from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.rows import member_of
 from ralph.core.errors import Missing
 from ralph.core.ids import RunId, WorkerId
-from ralph.ports.crew import Member, Owner
+from ralph.ports.crew import Achieved, Member, Owner, Share
 
 SQL = Queries("crew")
 
@@ -44,6 +44,20 @@ class CrewPart(MemoryPart):
     def crew(self, run: RunId) -> list[Member]:
         """Everyone who ever joined the run, oldest first."""
         return [member_of(row) for row in self.db.rows(SQL.crew, {"run": run})]
+
+    @reading
+    def achieved(self, run: RunId) -> Achieved:
+        """What the run's workers have come to so far."""
+        happened: dict[str, int] = dict(self.db.rows(SQL.team_events, {"run": run}))
+        return Achieved(
+            merges=happened.get("work_merged", 0),
+            conflicts=happened.get("task_conflicted", 0),
+            deaths=happened.get("worker_left", 0),
+            shares=tuple(
+                Share(seat=seat, sessions=sessions, accepted=accepted, rejected=rejected)
+                for seat, sessions, accepted, rejected in self.db.rows(SQL.shares, {"run": run})
+            ),
+        )
 
     @whole
     def begin_iteration(self, run: RunId, limit: int) -> int | None:

@@ -271,6 +271,10 @@ CREATE TABLE events (
     data    TEXT NOT NULL -- the whole event, as JSON
 );
 
+-- What a team came to is counted, without a look at all the rest.
+CREATE INDEX events_team ON events (run_id, event)
+WHERE event IN ('work_merged', 'task_conflicted', 'worker_left');
+
 CREATE TABLE guidance (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     task_id      TEXT, -- NULL: waits for whichever task comes next

@@ -29,3 +29,21 @@ SELECT EXISTS (SELECT 1 FROM runs WHERE id = :run)
 -- name: uncount_iteration
 -- One of them was cut short.
 UPDATE runs SET uncounted = min(uncounted + 1, iterations) WHERE id = :run
+
+-- name: team_events
+-- How often each of these happened in a run; a worker that left without an outcome has died.
+SELECT event, count(*) FROM events
+WHERE run_id = :run AND event IN ('work_merged', 'task_conflicted', 'worker_left')
+AND (event <> 'worker_left' OR json_extract(data, '$.outcome') IS NULL)
+GROUP BY event
+
+-- name: shares
+-- What came of the sessions of each seat.
+SELECT
+    workers.seat,
+    count(*),
+    count(*) FILTER (WHERE sessions.judged = 'accepted'),
+    count(*) FILTER (WHERE sessions.judged IN ('rejected', 'struck', 'gave_up'))
+FROM sessions INNER JOIN workers ON sessions.worker = workers.id
+WHERE sessions.run_id = :run AND workers.seat <> ''
+GROUP BY workers.seat ORDER BY workers.seat
