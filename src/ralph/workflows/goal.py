@@ -271,22 +271,6 @@ def _seat_of(store: Store, task: Task) -> str:
     return crew.get(sessions[-1].worker) or FIRST
 
 
-def stamp_all(kit: Kit, goal: Goal, max_retries: int) -> None:
-    """After several have worked, each in a checkout of their own: write into the files how their
-    tasks stand, and commit that. Not between a person's own changes."""
-    before = kit.workspace.snapshot()
-    if before.dirty or kit.settings.commit == "none":
-        return
-    try:
-        code_tasks_of(goal, kit.store, kit.clock, max_retries).follow()
-    except RalphError as error:
-        kit.warn(f"the status of code tasks is not written: {error}")
-        return
-    own = frozenset(kit.workspace.prefix + path for path in goal.own)
-    message = f"Status of {goal.name}\n\nRalph-Run: {kit.settings.run_id}\n"
-    kit.workspace.commit(before, kit.workspace.snapshot(), message, frozenset(), own)
-
-
 def feature_of(goal: Goal, store: Store) -> Feature:
     """A goal is the feature of its name."""
     feature = store.add_feature(goal.name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ralph.cli.run import add_run_flags
 
 if TYPE_CHECKING:
+    from ralph.engine.kit import Kit
     from ralph.wiring.project import Project
     from ralph.workflows.goal import Goal
 
@@ -77,23 +78,22 @@ def run_goal(project: "Project", goal: "Goal", args: Namespace) -> int:
     from ralph.engine.loop import run as run_loop
     from ralph.wiring.run import assemble
     from ralph.wiring.seats import assemble_team
-    from ralph.workflows.goal import code_tasks_of, feature_of, stamp_all
+    from ralph.workflows.goal import code_tasks_of, feature_of
     from ralph.workflows.minding import Minded, documents, goals
 
     config = project.loaded.config
     color, retries = color_of(project, args), config.execution.max_retries
     with the_store(project) as store:
         feature = feature_of(goal, store)
+
+    def document(kit: "Kit") -> Minded:
+        own = code_tasks_of(goal, kit.store, kit.clock, retries)
+        return Minded((own, *documents(kit, retries), *goals(kit, retries, but=goal.name)))
+
     if config.workers.count == 1:
         with assemble(project, feature.id, sys.stdout, json=args.json, color=color) as kit:
-            own = code_tasks_of(goal, kit.store, kit.clock, retries)
-            others = documents(kit, retries)
-            kit.document = Minded((own, *others, *goals(kit, retries, but=goal.name)))
+            kit.document = document(kit)
             return run_loop(kit).exit_code
     with assemble_team(project, feature.id, sys.stdout, json=args.json, color=color) as team:
-        kit = team.kit
-        kit.document = code_tasks_of(goal, kit.store, kit.clock, retries, writes=False)
-        code = run_team(kit, team.trunk, team.staff, config.workers.count).exit_code
-        if kit.workspace.snapshot().head == team.trunk.tip():
-            stamp_all(kit, goal, retries)
-        return code
+        team.kit.document = document(team.kit)
+        return run_team(team.kit, team.trunk, team.staff, config.workers.count).exit_code
