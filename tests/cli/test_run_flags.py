@@ -79,6 +79,7 @@ VARIABLES = {
         "plan-then-execute",
     ),
     "RALPH_EXECUTION_VERIFY": ("true", ["--no-verify"], "execution.verify", True, False),
+    "RALPH_REVIEW_ENABLED": ("true", ["--no-review"], "review.enabled", True, False),
     "RALPH_EXECUTION_LEARN": ("true", ["--no-learn"], "execution.learn", True, False),
 }
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ralph.core.brief import RELEVANCE, Material, Prerequisite, Telling, disarm, write_brief
 from ralph.core.ids import TaskId
 from ralph.core.memory import Memory, MemoryKind
+from ralph.core.reviewing import the_change
 from ralph.core.rules import write_rules
 from ralph.core.sections import tokens
 from ralph.core.shelf import Document, Guardrail, GuardrailKind, Shelf, Skill
@@ -152,8 +153,9 @@ class TestSections:
 
     def test_every_section_has_its_place_in_the_order_of_relevance(self) -> None:
         told = write_brief(everything(), Telling()).given
-        checked = write_check(everything(), ["a.py"], [], Telling()).given
-        assert {one.name for one in (*told, *checked)} == set(RELEVANCE)
+        checked = write_check(everything(), ["a.py"], [], Telling(), "").given
+        others = {the_change("").name, "review", "conflict", "handoff"}
+        assert {one.name for one in (*told, *checked)} | others == set(RELEVANCE)
         assert len(set(RELEVANCE)) == len(RELEVANCE)
 
 

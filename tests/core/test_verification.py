@@ -8,14 +8,13 @@ from ralph.core.brief import Material, Telling
 from ralph.core.gates import GateResult
 from ralph.core.ids import TaskId
 from ralph.core.shelf import Document, Shelf
-from ralph.core.sigils import read_sigils
+from ralph.core.sigils import holds_an_answer, read_sigils
 from ralph.core.task import Task
 from ralph.core.transitions import Rejected
 from ralph.core.verification import (
     NO_REASON,
     NO_VERDICT,
     answer,
-    holds_an_answer,
     on_check,
     rules,
     write_check,

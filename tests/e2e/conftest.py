@@ -26,6 +26,7 @@ DONE = 'echo x >> work.txt; echo "<task-done>$RALPH_TASK_ID</task-done>"'
 def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most tests are about something else, and their agents cannot verify."""
     monkeypatch.setenv("RALPH_EXECUTION_VERIFY", "false")
+    monkeypatch.setenv("RALPH_REVIEW_ENABLED", "false")
 
 
 class Project:

@@ -108,6 +108,9 @@ class World:
         self.verifiers: tuple[Agent, ...] = ()
         self.verify = False
         self.verify_model = ""
+        self.review = False
+        self.review_model = ""
+        self.reviewers: tuple[Agent, ...] = ()
         self.agents: tuple[Agent, ...] = (CommandAgent(Setup(command="agent")),)
         self.models = Preferences()
         self.prices: dict[str, Price] = {}
@@ -138,6 +141,8 @@ class World:
                 target=self.target,
                 verify=self.verify,
                 verify_model=self.verify_model,
+                review=self.review,
+                review_model=self.review_model,
                 models=self.models,
                 prices=self.prices,
                 telling=self.telling,
@@ -157,6 +162,7 @@ class World:
             checkouts=self.checkouts,
             verifiers=self.verifiers,
             views=Views(self.store, self.library, self.clock) if self.views else None,
+            reviewers=self.reviewers,
             interrupted=lambda: self.signal,
             is_alive=lambda owner: owner.pid == self.number,
         )

@@ -153,17 +153,21 @@ def _agents(project: "Project") -> Iterator[Check]:
 
 def _verifier(project: "Project") -> Iterator[Check]:
     """Who checks the work, if it is not the agent that does it."""
-    from ralph.wiring.agents import find_verifiers
+    from ralph.wiring.agents import find_reviewers, find_verifiers
 
-    try:
-        chosen = find_verifiers(project, ())
-    except RalphError as error:
-        yield Check("failed", f"verify.agent: {error}", error.hint)
-        return
-    for agent in chosen:
-        yield Check("ok", f"work is checked by the agent {agent.traits.name}")
-        if agent.traits.program:
-            yield from _agent(project, agent)
+    for key, how, find in (
+        ("verify.agent", "checked", find_verifiers),
+        ("review.agent", "reviewed", find_reviewers),
+    ):
+        try:
+            chosen = find(project, ())
+        except RalphError as error:
+            yield Check("failed", f"{key}: {error}", error.hint)
+            continue
+        for agent in chosen:
+            yield Check("ok", f"work is {how} by the agent {agent.traits.name}")
+            if agent.traits.program:
+                yield from _agent(project, agent)
 
 
 def _fallback(project: "Project") -> Iterator[Check]:

@@ -61,6 +61,7 @@ COMMANDS = {
     "task retry": "ralph.cli.task.retry",
     "task block": "ralph.cli.task.block",
     "task unblock": "ralph.cli.task.unblock",
+    "task dismiss": "ralph.cli.task.dismiss",
     "task log": "ralph.cli.task.log",
     "task brief": "ralph.cli.task.brief",
     "task deps add": "ralph.cli.task.deps_add",

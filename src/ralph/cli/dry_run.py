@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from collections.abc import Sequence
 
 from ralph.cli.opening import the_store
 from ralph.core.ids import RunId
@@ -9,10 +10,10 @@ from ralph.core.safe_text import one_line
 from ralph.core.target import Everything, Target, describe
 from ralph.core.task import Task
 from ralph.engine.choosing import called, earlier, foresee
-from ralph.ports.agent import Traits
+from ralph.ports.agent import Agent, Traits
 from ralph.ports.ready import ready_in
 from ralph.ports.store import Store
-from ralph.wiring.agents import find_agent, find_verifiers
+from ralph.wiring.agents import find_agent, find_reviewers, find_verifiers
 from ralph.wiring.project import Project
 from ralph.wiring.settings import find_target, honest_gates, preferences
 from ralph.workflows.errand import errands
@@ -26,7 +27,7 @@ def show(project: Project, args: Namespace) -> int:
     gates = honest_gates(project)
     traits = find_agent(project).traits
     sandbox = _sandbox(project, traits)
-    verifier = _verifier(project, traits)
+    verifier, reviewer = _verifier(project, traits), _reviewer(project, traits)
     with the_store(project) as store:
         target = find_target(store, args.target)
         theirs = errands(store) if isinstance(target, Everything) else {}
@@ -42,6 +43,7 @@ def show(project: Project, args: Namespace) -> int:
                     "strategy": preferences(project).strategy,
                     "model": model,
                     "verifier": verifier,
+                    "reviewer": reviewer,
                     "sandbox": sandbox,
                     "gates": {gate.name: gate.command for gate in gates},
                     "ready": [{"id": one.id, "title": one.title} for one in ready],
@@ -54,6 +56,8 @@ def show(project: Project, args: Namespace) -> int:
     print(f"agent   {traits.name}")
     print(f"model   {one_line(model, 60) or NO_MODEL} ({preferences(project).strategy})")
     print(f"verify  {verifier or 'nobody checks the work'}")
+    if reviewer:
+        print(f"review  {reviewer}")
     print(f"sandbox {sandbox}")
     for gate in gates:
         print(f"gate    {gate.name}: {one_line(gate.command, 90)}")
@@ -67,10 +71,20 @@ def _verifier(project: Project, traits: Traits) -> str:
     config = project.loaded.config
     if not config.execution.verify:
         return ""
-    chosen = find_verifiers(project, ())
+    return _who(project, find_verifiers(project, ()), traits, config.verify.model)
+
+
+def _reviewer(project: Project, traits: Traits) -> str:
+    """The same for a review."""
+    config = project.loaded.config.review
+    if not config.enabled:
+        return ""
+    return _who(project, find_reviewers(project, ()), traits, config.model)
+
+
+def _who(project: Project, chosen: Sequence[Agent], traits: Traits, wanted: str) -> str:
     who = chosen[0].traits if chosen else traits
-    wanted = preferences(project)
-    model = called(config.verify.model, who, wanted) if config.verify.model else ""
+    model = called(wanted, who, preferences(project)) if wanted else ""
     return " ".join(filter(None, (who.name, one_line(model, 60))))
 
 

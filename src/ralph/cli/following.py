@@ -18,7 +18,12 @@ INTERVAL_S: Final = 0.3
 
 MOST: Final = 200
 """Sessions at work at the same time."""
-ENDINGS: Final = (events.SessionEnded, handoff_events.SessionHandedOver, events.VerificationEnded)
+ENDINGS: Final = (
+    events.SessionEnded,
+    handoff_events.SessionHandedOver,
+    events.VerificationEnded,
+    events.ReviewEnded,
+)
 
 
 class Follower:
@@ -103,6 +108,7 @@ class Follower:
             case (
                 events.SessionStarted(task_id=task, log=log)
                 | events.VerificationStarted(task_id=task, log=log)
+                | events.ReviewStarted(task_id=task, log=log)
             ):
                 if not self.board.team.is_there:
                     self.hearings.clear()
@@ -111,6 +117,7 @@ class Follower:
                 events.SessionEnded(task_id=task)
                 | handoff_events.SessionHandedOver(task_id=task)
                 | events.VerificationEnded(task_id=task)
+                | events.ReviewEnded(task_id=task)
             ):
                 self.hearings.pop(self._heard_as(task), None)
             case _:

@@ -1,7 +1,7 @@
 """Run the loop until every task is settled."""
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from typing import TYPE_CHECKING
 
 from ralph.cli.doors import add_doors, add_no_sandbox, door_flags
@@ -52,6 +52,7 @@ def add_run_flags(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--max-retries", type=int, metavar="N", help="retries of each task")
     parser.add_argument("--no-verify", action="store_true", help="let no second session check it")
+    add_review(parser)
     parser.add_argument(
         "--no-learn", action="store_true", help="do not ask sessions to write down what they learn"
     )
@@ -60,6 +61,16 @@ def add_run_flags(parser: ArgumentParser) -> None:
     add_doors(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done")
     parser.add_argument("--json", action="store_true", help="print events as JSON lines")
+
+
+def add_review(parser: ArgumentParser) -> None:
+    """Whether a reviewer reads every change, whatever is set."""
+    parser.add_argument(
+        "--review",
+        action=BooleanOptionalAction,
+        default=None,
+        help="let a reviewer read every change, or nobody",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -110,13 +121,16 @@ def flags(args: Namespace) -> dict[str, object]:
         found["models.strategy"] = args.model_strategy
     if args.max_retries is not None:
         found["execution.max_retries"] = args.max_retries
-    if args.no_verify:
-        found["execution.verify"] = False
     if args.no_learn:
         found["execution.learn"] = False
     if args.no_commit:
         found["git.commit"] = "none"
     if args.no_sandbox:
         found["sandbox.mode"] = "off"
-    found |= door_flags(args)
-    return found
+    return found | _look_flags(args) | door_flags(args)
+
+
+def _look_flags(args: Namespace) -> dict[str, object]:
+    """Who looks at the work."""
+    found: dict[str, object] = {"execution.verify": False} if args.no_verify else {}
+    return found if args.review is None else found | {"review.enabled": args.review}

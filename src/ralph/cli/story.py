@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ralph.cli.screen import Screen
-from ralph.cli.task.sections import check_line, cost_of, log_line, model_of, outcome_lines
+from ralph.cli.task.sections import check_line, cost_of, log_line, looked, model_of, outcome_lines
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local
 from ralph.core.duration import spoken
@@ -186,7 +186,7 @@ def _session(
         if isinstance(other, Stint):
             word = f"handed over: {one_line(other.reason, 120)}"
         else:
-            word = f"checked  {check_line(other)}"
+            word = f"{looked(other)} {check_line(other)}"
         lines += [f"  {word}", *_log(other.log, screen, root)]
     lines += [f"  {line}" for line in outcome_lines(session)]
     return lines + _log(session.log, screen, root)

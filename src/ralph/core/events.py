@@ -80,6 +80,7 @@ class _TaskMoved(Happening, frozen=True, kw_only=True):
     strikes: int
     reason: str | None = None
     verification_status: str | None = None
+    review: str | None = None
 
 
 class TaskClaimed(_TaskMoved, frozen=True, kw_only=True):
@@ -262,7 +263,7 @@ class SessionEnded(Happening, frozen=True, kw_only=True):
     """Tools that it was not permitted to use, one for each call."""
 
 
-class VerificationStarted(Happening, frozen=True, kw_only=True):
+class _CheckStarted(Happening, frozen=True, kw_only=True):
     """A second session looks at what the first one claims."""
 
     session_id: SessionId
@@ -275,7 +276,7 @@ class VerificationStarted(Happening, frozen=True, kw_only=True):
     model: str = ""
 
 
-class VerificationEnded(Happening, frozen=True, kw_only=True):
+class _CheckEnded(Happening, frozen=True, kw_only=True):
     session_id: SessionId
     task_id: TaskId
     number: int
@@ -286,6 +287,41 @@ class VerificationEnded(Happening, frozen=True, kw_only=True):
     duration_s: float = 0.0
     cost_usd: float | None = None
     estimated: bool = False
+
+
+class VerificationStarted(_CheckStarted, frozen=True, kw_only=True):
+    """Does it do what the task asks for?"""
+
+
+class VerificationEnded(_CheckEnded, frozen=True, kw_only=True):
+    pass
+
+
+class ReviewStarted(_CheckStarted, frozen=True, kw_only=True):
+    """A reviewer reads the change; the task is in review from now on."""
+
+
+class ReviewEnded(_CheckEnded, frozen=True, kw_only=True):
+    round: int = 0
+    """Which review of the task it was."""
+    word: str = ""
+    """PASS, FAIL or BLOCKED; empty: none of them."""
+    summary: str = ""
+    findings: int = 0
+
+
+class FindingDismissed(Happening, frozen=True, kw_only=True):
+    """What a reviewer found is not to be mended, and is not raised again."""
+
+    task_id: TaskId
+    finding: str
+    reason: str
+    by: str
+    """A session, or `a person`."""
+
+
+CheckStarted = VerificationStarted | ReviewStarted
+CheckEnded = VerificationEnded | ReviewEnded
 
 
 class ToolCalled(Happening, frozen=True, kw_only=True):
@@ -423,8 +459,9 @@ Event = (
     | HandoffEvent
     | ToolCalled
     | ToolJudged
-    | VerificationStarted
-    | VerificationEnded
+    | CheckStarted
+    | CheckEnded
+    | FindingDismissed
     | GateStarted
     | GateEnded
     | GatesWeighed

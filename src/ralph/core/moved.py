@@ -36,6 +36,7 @@ def event_of(after: Task, transition: Transition) -> events.TaskMoved:
         "strikes": after.strikes,
         "reason": after.reason,
         "verification_status": after.verification_status,
+        "review": after.review,
     }
     match transition:
         case Claimed(worker):

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ralph.core import events
 from ralph.core.ids import FeatureId, TaskId
-from ralph.core.task import Feature, Task, TaskType
+from ralph.core.task import OPEN_REVIEW, Feature, Status, Task, TaskType
 
 Edge = tuple[TaskId, TaskId]
 
@@ -66,6 +66,10 @@ def _take(graph: Graph, event: events.Event) -> None:
             | events.TaskReopened()
         ):
             _move(graph, event)
+        case events.ReviewStarted(task_id=task_id):
+            found = graph.tasks.get(task_id)
+            if found is not None and found.status is Status.IN_PROGRESS:
+                graph.tasks[task_id] = replace(found, review=OPEN_REVIEW)
         case _:
             pass
 
@@ -84,4 +88,5 @@ def _move(graph: Graph, event: events.TaskMoved) -> None:
         claimed_by=claimed_by,
         reason=task.reason if keeps else event.reason,
         verification_status=event.verification_status,
+        review=event.review,
     )

@@ -28,6 +28,14 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
 
 
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
+    """About a finding of a review: that it is one, or why it is none."""
+
+    id: str = ""
+    """Which one; empty for a new one."""
+    text: str
+
+
 class Sigils(msgspec.Struct, frozen=True, kw_only=True):
     """Everything found in one final message."""
 
@@ -37,6 +45,11 @@ class Sigils(msgspec.Struct, frozen=True, kw_only=True):
     next_model: str | None = None
     verify_pass: bool = False
     verify_fail: str | None = None
+    review_pass: str | None = None
+    review_fail: str | None = None
+    review_blocked: str | None = None
+    findings: tuple[Remark, ...] = ()
+    dismissed: tuple[Remark, ...] = ()
     phase_complete: str | None = None
     journal: str | None = None
     knowledge: tuple[Knowledge, ...] = ()
@@ -53,10 +66,22 @@ def read_sigils(message: str) -> Sigils:
         next_model=model if model in MODELS else None,
         verify_pass="<verify-pass/>" in message or "<verify-pass />" in message,
         verify_fail=_inside(message, "verify-fail"),
+        review_pass=_inside(message, "review-pass"),
+        review_fail=_inside(message, "review-fail"),
+        review_blocked=_inside(message, "review-blocked"),
+        findings=tuple(_remarks(message, "finding")),
+        dismissed=tuple(_remarks(message, "dismiss")),
         phase_complete=_inside(message, "phase-complete"),
         journal=_inside(message, "journal") or None,
         knowledge=tuple(_knowledge(message)),
     )
+
+
+def holds_an_answer(text: str) -> bool:
+    """Would it pass or fail anybody's work, were it echoed?"""
+    found = read_sigils(text)
+    answers = (found.verify_fail, found.review_pass, found.review_fail, found.review_blocked)
+    return found.verify_pass or any(one is not None for one in answers)
 
 
 def _inside(message: str, tag: str) -> str | None:
@@ -90,15 +115,28 @@ def _promise(message: str) -> Promise | None:
 
 
 def _knowledge(message: str) -> list[Knowledge]:
-    """Each one from the last opening tag before its end: prose may mention the tag as well."""
     found = []
-    for piece in message.split("</knowledge>")[:-1]:
-        head, text = _opened(piece.rpartition("<knowledge")[2] if "<knowledge" in piece else "")
+    for head, text in _all(message, "knowledge"):
         tags = tuple(tag.strip() for tag in _attribute(head, "tags").split(",") if tag.strip())
+        found.append(Knowledge(text=text, title=_attribute(head, "title").strip(), tags=tags))
+    return found
+
+
+def _remarks(message: str, tag: str) -> list[Remark]:
+    return [
+        Remark(id=_attribute(head, "id").strip(), text=text) for head, text in _all(message, tag)
+    ]
+
+
+def _all(message: str, tag: str) -> list[tuple[str, str]]:
+    """The attributes and the text of each one that says something, from the last opening tag before
+    its end: prose may mention the tag as well."""
+    opening, found = f"<{tag}", []
+    for piece in message.split(f"</{tag}>")[:-1]:
+        head, text = _opened(piece.rpartition(opening)[2] if opening in piece else "")
         written = text.strip()
         if written and written not in BLANKS:
-            title = _attribute(head, "title").strip()
-            found.append(Knowledge(text=written, title=title, tags=tags))
+            found.append((head, written))
     return found
 
 

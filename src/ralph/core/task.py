@@ -39,6 +39,9 @@ OPEN = frozenset({Status.PENDING, Status.IN_PROGRESS, Status.BLOCKED})
 """A task with one of these is not settled."""
 
 
+OPEN_REVIEW = "open"
+
+
 class Task(msgspec.Struct, frozen=True, kw_only=True):
     """A node of the graph. `attempt` numbers claims and only grows."""
 
@@ -55,6 +58,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     strikes: int = 0
     attempt: int = 0
     verification_status: str | None = None
+    review: str | None = None
+    """`open` while a reviewer reads the change; `passed` or `failed` since the last review."""
     claimed_by: WorkerId | None = None
     alias: str | None = None
     needs_change: bool = True

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ralph.core.errors import IllegalTransition
 from ralph.core.ids import WorkerId
-from ralph.core.task import Status, Task
+from ralph.core.task import OPEN_REVIEW, Status, Task
 
 STRIKES_PER_RETRY: Final = 3
 
@@ -23,6 +23,8 @@ class Accepted(msgspec.Struct, frozen=True, tag=True):
 
     verified: bool = False
     """A second session has looked at it, too."""
+    reviewed: bool = False
+    """And a reviewer."""
 
 
 class Rejected(msgspec.Struct, frozen=True, tag=True):
@@ -30,6 +32,7 @@ class Rejected(msgspec.Struct, frozen=True, tag=True):
 
     reason: str
     by_verifier: bool = False
+    by_reviewer: bool = False
 
 
 class Struck(msgspec.Struct, frozen=True, tag=True):
@@ -116,19 +119,32 @@ TRIED: Final = (Accepted, Rejected, Struck)
 """What a session comes to. If it has split its task up, the tasks below it decide instead."""
 
 
-def advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one table
+def advance(task: Task, transition: Transition) -> Task:
     """Return the task after the transition, or raise IllegalTransition."""
+    after = _advance(task, transition)
+    # Nobody reads what nobody has in hand.
+    is_left = after.review == OPEN_REVIEW and after.status is not Status.IN_PROGRESS
+    return replace(after, review=None) if is_left else after
+
+
+def _advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one table
     match task.status, transition:
         case Status.PENDING, Claimed(worker):
             return replace(
                 task, status=Status.IN_PROGRESS, attempt=task.attempt + 1, claimed_by=worker
             )
-        case Status.IN_PROGRESS, Accepted(verified):
-            status = "passed" if verified else None
-            return replace(_settled(task, Status.DONE, None), verification_status=status)
-        case Status.IN_PROGRESS, Rejected(reason, by_verifier):
-            status = "failed" if by_verifier else None
-            return replace(_tried(task, reason), verification_status=status)
+        case Status.IN_PROGRESS, Accepted(verified, reviewed):
+            return replace(
+                _settled(task, Status.DONE, None),
+                verification_status="passed" if verified else None,
+                review="passed" if reviewed else None,
+            )
+        case Status.IN_PROGRESS, Rejected(reason, by_verifier, by_reviewer):
+            return replace(
+                _tried(task, reason),
+                verification_status="failed" if by_verifier else None,
+                review="failed" if by_reviewer else None,
+            )
         case Status.IN_PROGRESS, Struck(reason):
             if task.strikes + 1 >= STRIKES_PER_RETRY:
                 return _tried(task, reason)
@@ -162,6 +178,7 @@ def advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one tab
                 claimed_by=None,
                 reason=None,
                 verification_status=None,
+                review=None,
             )
         case ((Status.PENDING | Status.BLOCKED | Status.FAILED), ChildrenDone()):
             return _settled(task, Status.DONE, None)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ralph.core.brief import Material, Telling, Written, listed, write_brief
 from ralph.core.gates import GateResult
 from ralph.core.safe_text import one_line
+from ralph.core.sections import Section
 from ralph.core.sigils import read_sigils
 from ralph.core.transitions import Rejected
 from ralph.core.verdict import Verdict
@@ -46,12 +47,6 @@ def rules(own: str = "") -> str:
     return f"{(own or HOW).rstrip()}\n\n{FINISH}"
 
 
-def holds_an_answer(text: str) -> bool:
-    """Would it pass or fail anything, were it echoed?"""
-    sigils = read_sigils(text)
-    return sigils.verify_pass or sigils.verify_fail is not None
-
-
 def write_check(
     material: Material,
     changed: Sequence[str],
@@ -61,19 +56,24 @@ def write_check(
 ) -> Written:
     """The task and what is known about it, what was changed for it, and what the gates say; beside
     the rules, which take their part of the room."""
-    files = [(path, f"- `{one_line(path, 200)}`") for path in changed] or [("", "- no file")]
-    more = (
-        listed("changed", "What was changed", files),
-        listed("gates", "What the gates say", [(one.name, f"- {_said(one)}") for one in gates]),
-    )
     known = replace(
         material,
         heading="The task that is said to be done",
         # It judges the work, not the attempts before it.
         task=replace(material.task, reason=None),
-        more=tuple(one for one in more if one is not None),
+        more=what_was_done(changed, gates),
     )
     return write_brief(known, telling, told)
+
+
+def what_was_done(changed: Sequence[str], gates: Sequence[GateResult]) -> tuple[Section, ...]:
+    """For everybody who looks at the work of another session."""
+    files = [(path, f"- `{one_line(path, 200)}`") for path in changed] or [("", "- no file")]
+    more = (
+        listed("changed", "What was changed", files),
+        listed("gates", "What the gates say", [(one.name, f"- {_said(one)}") for one in gates]),
+    )
+    return tuple(one for one in more if one is not None)
 
 
 def _said(result: GateResult) -> str:

@@ -45,6 +45,7 @@ class TaskLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     strikes: Any = None
     attempt: Any = None
     verification_status: Any = None
+    review: Any = None
     claimed_by: Any = None
     created_at: Any = None
     updated_at: Any = None

@@ -12,6 +12,7 @@ from ralph.core.limits import Progress
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
 from ralph.core.transitions import Postponed, Released
+from ralph.engine.checking import Halted
 from ralph.engine.gates import Interrupted
 from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.steps.compose import compose
@@ -20,7 +21,6 @@ from ralph.engine.steps.judge import judge
 from ralph.engine.steps.settle import settle
 from ralph.engine.telling import write_down
 from ralph.engine.unjudged import is_here, last_session, unjudged
-from ralph.engine.verification import Halted
 from ralph.ports.agent import Agent
 from ralph.ports.claims import Claim
 from ralph.ports.history import Mark, Session
@@ -102,7 +102,7 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
         give_back(kit, claim, Postponed("stopped before it was judged"))
         return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, agent=kit.agent, counts=False)
     except Halted as halted:
-        give_back(kit, claim, Postponed(f"it cannot be verified now: {halted}"))
+        give_back(kit, claim, Postponed(f"it cannot be checked now: {halted}"))
         if base is not None:
             kit.unfinished = Unfinished(task=claim.task.id, attempt=session.attempt, base=base)
         ending = halted.ending

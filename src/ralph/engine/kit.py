@@ -106,6 +106,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A person's own template of how it does; empty is Ralph's."""
     variables: Mapping[str, str] = {}
     """What every template may speak of."""
+    review: bool = False
+    """Let a reviewer read what the others let through."""
+    review_model: str = ""
+    review_prompt: str = ""
+    """A person's own rules for that."""
     models: Preferences = Preferences()
     prices: Mapping[str, Price] = {}
     """By model, for agents that do not say what a session cost."""
@@ -155,6 +160,7 @@ class Kit:
         interrupted: Callable[[], str | None],
         is_alive: Callable[[Owner], bool | None],
         verifiers: Sequence[Agent] = (),
+        reviewers: Sequence[Agent] = (),
         person: Person | None = None,
         views: Views | None = None,
     ) -> None:
@@ -176,7 +182,7 @@ class Kit:
         self.memo = Memo(library, store, settings.memory_path)
         self.views = views
         self.checkouts = checkouts
-        self.verifiers = verifiers
+        self.verifiers, self.reviewers = verifiers, reviewers
         """Who checks the work, and who steps in for that; nobody: whoever is at work does."""
         self.interrupted, self.is_alive = interrupted, is_alive
         self.person = person
@@ -191,8 +197,7 @@ class Kit:
         """Where the tasks stand, if they stand in one."""
         self.chronicle: Chronicle | None = None
 
-        self.seen = store.last_seq()
-        self.next_beat = 0.0
+        self.seen, self.next_beat = store.last_seq(), 0.0
         self.iteration = 0
         self.attempts = self.commits = 0
         self.baseline: tuple[GateResult, ...] = ()
@@ -230,6 +235,11 @@ class Kit:
         """The documents that Ralph itself writes, from the top of the checkout."""
         paths = self.document.paths if self.document is not None else ()
         return frozenset(self.workspace.prefix + path for path in paths)
+
+    @property
+    def everyone(self) -> tuple[Agent, ...]:
+        """Whoever may have a session."""
+        return (*self.agents, *self.verifiers, *self.reviewers)
 
     def account(self, agent: Agent) -> Account:
         """Who pays for its sessions."""

@@ -98,8 +98,7 @@ class Lead(Loop):
         kit = self.kit
         kit.store.keep_reserve()
         recover(kit)
-        everyone = (*kit.agents, *kit.verifiers)
-        homes = {agent.traits.name: agent.traits.home for agent in everyone}
+        homes = {agent.traits.name: agent.traits.home for agent in kit.everyone}
         kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
         kit.checkouts.tidy()
         clear_checkouts(kit, self.trunk)

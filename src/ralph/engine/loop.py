@@ -15,6 +15,7 @@ from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.target import OneFeature, Target, describe
 from ralph.core.task import Task
 from ralph.engine.breaker import Guard
+from ralph.engine.checking import awaited
 from ralph.engine.choosing import no_such_tier
 from ralph.engine.control import (
     ask_person,
@@ -27,10 +28,9 @@ from ralph.engine.gates import Interrupted, take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around, recover
-from ralph.engine.roster import choose, first_free, leave_out, remedy, verifiers
+from ralph.engine.roster import checkers, choose, first_free, leave_out, remedy
 from ralph.engine.steps.claim import claim as take
 from ralph.engine.unjudged import last_session, unjudged
-from ralph.engine.verification import wants_check
 from ralph.ports.claims import Claim
 from ralph.ports.history import Run
 from ralph.ports.ledger import Asked
@@ -147,8 +147,7 @@ class Loop:
         kit = self.kit
         kit.store.keep_reserve()
         recover(kit)
-        everyone = (*kit.agents, *kit.verifiers)
-        homes = {agent.traits.name: agent.traits.home for agent in everyone}
+        homes = {agent.traits.name: agent.traits.home for agent in kit.everyone}
         # Only now: an agent that outlived its run might still have refreshed its login.
         kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
         kit.checkouts.tidy()
@@ -177,13 +176,11 @@ class Loop:
         """Is there one that can work now? If not, wait for the first one to come back."""
         kit = self.kit
         left = unjudged(kit, kit.unfinished.task) if kit.unfinished is not None else None
-        if left is None or (wants_check(kit, left) and not kit.verifiers):
-            wanted, until = kit.agents, choose(kit)
-        elif wants_check(kit, left):
-            wanted = verifiers(kit, left)
-            until = first_free(kit, wanted)[1]
-        else:
+        role = awaited(kit, left) if left is not None else None
+        if left is not None and role is None:
             return True  # only to be judged: no session is needed
+        wanted = checkers(kit, role, left) if left is not None and role is not None else ()
+        until = first_free(kit, wanted)[1] if wanted else choose(kit)
         if not until or not self._is_wanted():
             return True
 
@@ -191,7 +188,7 @@ class Loop:
             # By the clock on the wall: a machine that sleeps does not count the seconds.
             return kit.clock.now() >= until or not self._is_wanted()
 
-        names = " and ".join(agent.traits.name for agent in wanted)
+        names = " and ".join(agent.traits.name for agent in wanted or kit.agents)
         self._wait(until - kit.clock.now(), f"{names}: out of quota", is_over)
         return False
 
@@ -243,8 +240,8 @@ class Loop:
             return Outcome.LIMIT_REACHED, reason
         kit = self.kit
         kit.purse.count()
-        # Without money for a verifier no work could be accepted either.
-        is_billed = any(map(kit.is_billed, (kit.agent, *kit.verifiers)))
+        # Without money for a verifier or reviewer no work could be accepted either.
+        is_billed = any(map(kit.is_billed, (kit.agent, *kit.verifiers, *kit.reviewers)))
         for line in kit.purse.warnings(kit.purse.bill, is_hard=is_billed):
             kit.warn(line)
         reason = kit.purse.used_up() if is_billed else None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ralph.core.ended import Ended
 from ralph.core.events import AgentChosen
 from ralph.engine.kit import Kit
-from ralph.ports.agent import Agent, Traits
+from ralph.ports.agent import Agent, Role, Traits
 from ralph.ports.history import Session
 
 
@@ -41,34 +41,37 @@ def choose(kit: Kit) -> float | None:
     return None
 
 
-def verifiers(kit: Kit, session: Session) -> Sequence[Agent]:
-    """Who may check a session: whoever is set for that, else the agents that do the work. Of those
-    who only step in for a verifier none checks its own work."""
-    if not kit.verifiers:
-        return kit.agents
-    first, *others = kit.verifiers
-    return (first, *(one for one in others if one.traits.name != session.agent))
+def checkers(kit: Kit, role: Role, session: Session) -> Sequence[Agent]:
+    """Who may check a session: whoever is set for that. Of those who only step in none checks its
+    own work. Nobody: the agents that do the work."""
+    chosen = kit.reviewers if role is Role.REVIEW else kit.verifiers
+    return (*chosen[:1], *(one for one in chosen[1:] if one.traits.name != session.agent))
 
 
-def verifier(kit: Kit, session: Session) -> Agent:
+def checker(kit: Kit, role: Role, session: Session) -> Agent:
     """Who checks it now. Without one that is set for it the agent at work does."""
-    if not kit.verifiers:
+    who = checkers(kit, role, session)
+    if not who:
         return kit.agent
-    who = verifiers(kit, session)
     return first_free(kit, who)[0] or who[0]
 
 
 def leave_out(kit: Kit, agent: Agent, ended: Ended, detail: str) -> bool:
     """Do without an agent that was to step in and cannot work: the first one comes back after its
     reset, and a night is not lost because of the other."""
-    stands_in = [one for one in (*kit.agents[1:], *kit.verifiers[1:]) if one is agent]
-    if not stands_in:
+    others = (*kit.agents[1:], *kit.verifiers[1:], *kit.reviewers[1:])
+    if not any(one is agent for one in others):
         return False
-    kit.agents = [*kit.agents[:1], *(one for one in kit.agents[1:] if one is not agent)]
-    kit.verifiers = [*kit.verifiers[:1], *(one for one in kit.verifiers[1:] if one is not agent)]
+    kit.agents = _without(kit.agents, agent)
+    kit.verifiers = _without(kit.verifiers, agent)
+    kit.reviewers = _without(kit.reviewers, agent)
     told = "; ".join(filter(None, (detail, remedy(ended, agent.traits))))
     kit.warn(f"{agent.traits.name} is left out of this run: {told}")
     return True
+
+
+def _without(agents: Sequence[Agent], agent: Agent) -> Sequence[Agent]:
+    return [*agents[:1], *(one for one in agents[1:] if one is not agent)]
 
 
 def remedy(ended: Ended, traits: Traits) -> str:

@@ -1,75 +1,67 @@
 """Part of step 4: a second session checks the work, in a checkout of its own."""
 
-from typing import Final
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ralph.core.ended import Cost, Ended
+from ralph.core.brief import Material, Telling, Written
 from ralph.core.ending import Ending
-from ralph.core.moment import iso
+from ralph.core.events import VerificationEnded, VerificationStarted
+from ralph.core.transitions import Accepted
 from ralph.core.verdict import Verdict
-from ralph.core.verification import on_check
-from ralph.engine.check import Case, check, record
-from ralph.engine.gates import Interrupted
+from ralph.core.verification import NO_VERDICT, answer, on_check, rules, write_check
+from ralph.engine.check import Case, as_begun, as_ended
+from ralph.engine.checking import decided
 from ralph.engine.kit import Kit
-from ralph.engine.roster import verifier
-from ralph.ports.agent import Agent
-from ralph.ports.history import Check, Mark, Session
-
-TRIES: Final = 3
-"""A verifier that crashes so often cannot verify."""
+from ralph.ports.agent import Role
+from ralph.ports.history import Check
 
 
-class Halted(Exception):
-    """The verifier cannot work now, for no fault of the task's: its session stays unjudged."""
-
-    def __init__(self, agent: Agent, ending: Ending) -> None:
-        super().__init__(ending.detail)
-        self.agent = agent
-        self.ending = ending
-
-
-def wants_check(kit: Kit, session: Session) -> bool:
-    """Has a session that has ended still to be checked?"""
-    is_open = kit.settings.verify and session.mark in (Mark.ENDED, Mark.GATED)
-    return is_open and all(one.passed is None for one in kit.store.checks(session.id))
+def verify(kit: Kit, case: Case, so_far: Verdict) -> Verdict:
+    """What the gates let through still has to pass the second session."""
+    done = decided(kit, Verification(kit, case), case)
+    refused = on_check(passed=bool(done.passed), reason=done.reason)
+    if refused is not None:
+        return refused
+    message = f"{so_far.message}; verified"
+    return replace(so_far, transition=Accepted(verified=True), message=message)
 
 
-def verify(kit: Kit, case: Case) -> Verdict | None:
-    """None: it passes. A verdict that was given before a crash counts."""
-    before = [_lost(kit, one) for one in kit.store.checks(case.session.id)]
-    for one in before:
-        if one.passed is not None:
-            return on_check(passed=one.passed, reason=one.reason)
-    endings = [one.ending for one in before if one.ending is not None]
-    crashes = [ending for ending in endings if ending.cost is Cost.STRIKE]
-    number = len(before)
-    while len(crashes) < TRIES:
-        number += 1
-        agent = verifier(kit, case.session)
-        kit.purse.count()
-        if kit.is_billed(agent) and kit.purse.used_up():
-            raise Interrupted  # the loop sees it, too, and pauses the run
-        done = check(kit, agent, case, number)
-        ending = done.ending
-        assert ending is not None
-        match ending.cost:
-            case Cost.JUDGE:
-                assert done.passed is not None
-                return on_check(passed=done.passed, reason=done.reason)
-            case Cost.STRIKE:
-                crashes.append(ending)
-            case Cost.NOTHING:
-                raise Interrupted
-            case Cost.WAIT | Cost.BACK_OFF | Cost.PAUSE | Cost.END_RUN:
-                raise Halted(agent, ending)
-    why = crashes[-1].detail or crashes[-1].ended.value
-    return on_check(passed=False, reason=f"the verifier failed {TRIES} times; the last time: {why}")
+class Verification:
+    """Does it do what the task asks for?"""
 
+    def __init__(self, kit: Kit, case: Case) -> None:
+        self.kit = kit
+        self.case = case
+        self.role = Role.VERIFY
+        self.who = "verifier"
+        self.model = kit.settings.verify_model
+        self.prompt = kit.settings.verify_prompt
 
-def _lost(kit: Kit, begun: Check) -> Check:
-    """Ralph died while it ran: nobody knows what it has cost, and that is written down."""
-    if begun.ending is not None:
-        return begun
-    ending = Ending(ended=Ended.LOST, detail="Ralph died while it ran")
-    return record(kit, replace(begun, ending=ending, ended_at=iso(kit.clock.now())))
+    def rules(self, own: str) -> str:
+        """How to verify, and how to finish."""
+        return rules(own)
+
+    def write(
+        self, known: Material, changed: Sequence[str], telling: Telling, told: str
+    ) -> Written:
+        """The task, what was changed for it, and what the gates say."""
+        return write_check(known, changed, self.case.session.gates, telling, told)
+
+    def heard(self, check: Check, message: str) -> Check:
+        """Passed, or why not."""
+        passed, reason = answer(message)
+        if reason == NO_VERDICT:
+            self.kit.warn_once(
+                f"{check.agent} came to no verdict about the work; if it cannot verify, let another"
+                " agent do it ([verify] agent) or nobody ([execution] verify = false, --no-verify)"
+            )
+        return replace(check, passed=passed, reason=reason)
+
+    def started(self, check: Check, account: str) -> VerificationStarted:
+        """For the journal."""
+        return VerificationStarted(**as_begun(check, account))
+
+    def ended(self, check: Check, ending: Ending) -> VerificationEnded:
+        """The same, when it is over."""
+        return VerificationEnded(**as_ended(check, ending))

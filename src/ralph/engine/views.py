@@ -153,7 +153,7 @@ class Views:
             case events.SessionEnded() | SessionHandedOver():
                 self._pay(event.cost_usd)
                 self._has_archived = True
-            case events.VerificationEnded(cost_usd=cost):
+            case events.VerificationEnded(cost_usd=cost) | events.ReviewEnded(cost_usd=cost):
                 self._pay(cost)
             case events.MemoryKept(kind=MemoryKind.KNOWLEDGE):
                 self._has_learned = True

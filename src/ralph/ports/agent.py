@@ -49,6 +49,7 @@ class Role(StrEnum):
 
     WORK = "work"
     VERIFY = "verify"
+    REVIEW = "review"
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):

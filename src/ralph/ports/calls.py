@@ -18,7 +18,7 @@ READS = frozenset(
         "feature", "features", "logs", "counts", "has_open", "has_tasks", "in_progress",
         "next_ready", "events", "last_seq", "runs", "run", "live_runs", "session", "sessions",
         "spent", "costs", "limited_until", "guidance_for", "recall", "memories",
-        "checks", "stints", "breaker", "breakers", "crew", "achieved",
+        "checks", "stints", "reviews", "dismissals", "breaker", "breakers", "crew", "achieved",
     }
 )  # fmt: skip
 ADDITIONS = frozenset({"add_task", "add_many", "link", "add_feature", "log"})

@@ -65,6 +65,10 @@ class Document(Protocol):
         """When the session is over: what it says in the document. A broken one is put back."""
         ...
 
+    def review(self, task: Task) -> None:
+        """Its work has come so far that a reviewer reads it now."""
+        ...
+
     def conclude(self, task: Task, *, done: bool) -> None:
         """Write the verdict back, and take away what was claimed without right. Also before the
         store knows of it, and twice after a crash."""

@@ -10,10 +10,12 @@ from ralph.core.events import Event
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
 from ralph.core.outcome import Outcome
+from ralph.core.review import Review
 from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
 from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
+from ralph.ports.agent import Role
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 
@@ -79,6 +81,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: SessionId
     """The one that is judged."""
+    role: Role = Role.VERIFY
+    """What is looked for."""
     number: int
     """The first, or one more since the one before came to no verdict."""
     task_id: TaskId
@@ -95,6 +99,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
     given: tuple[Given, ...] = ()
     """What it was told."""
+    review: Review | None = None
+    """What a reviewer says, where it is one."""
 
 
 class Word(StrEnum):
@@ -178,11 +184,12 @@ class History(Protocol):
         ...
 
     def save_check(self, check: Check, event: Event) -> None:
-        """A check as it is now: begun, or over, with its verdict and its cost."""
+        """A check as it is now: begun, or over, with its verdict and its cost. With its review a
+        task in progress is in review."""
         ...
 
     def checks(self, session: SessionId) -> list[Check]:
-        """Those of one session, in order."""
+        """Those of one session, in order: reviews last."""
         ...
 
     def limited_until(self, agent: str) -> float | None:

@@ -21,6 +21,7 @@ from ralph.ports.ledger import Ledger
 from ralph.ports.memories import Memories
 from ralph.ports.pages import Pages
 from ralph.ports.papers import Papers
+from ralph.ports.reviews import Reviews
 from ralph.ports.stints import Stints
 
 
@@ -156,6 +157,7 @@ class Store(
     Claims,
     History,
     Stints,
+    Reviews,
     Memories,
     Ledger,
     Breakers,

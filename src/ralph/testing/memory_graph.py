@@ -171,6 +171,7 @@ class MemoryGraph:
             state.emit(events.TaskDeleted(task_id=one, title=deleted.title))
         state.edges = {edge for edge in state.edges if not set(edge) & set(gone)}
         state.logs = [entry for entry in state.logs if entry.task_id not in gone]
+        state.dismissals = {key: one for key, one in state.dismissals.items() if key[0] not in gone}
         state.guidance = {
             number: said for number, said in state.guidance.items() if said.task not in gone
         }

@@ -1,15 +1,24 @@
 """The memory store's history: runs, sessions, what people say, and the journal."""
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ralph.core.errors import Missing
-from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiven, Recorded
+from ralph.core.events import (
+    ControlSent,
+    Event,
+    FindingDismissed,
+    GuidanceDelivered,
+    GuidanceGiven,
+    Recorded,
+)
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome
-from ralph.core.task import Status
+from ralph.core.review import Dismissal
+from ralph.core.task import OPEN_REVIEW, Status
 from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
+from ralph.ports.agent import Role
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session, Word
@@ -145,14 +154,37 @@ class MemoryHistory:
     def save_check(self, check: Check, event: Event) -> None:
         state = self._state
         with state.transaction():
-            state.checks[check.session_id, check.number] = check
+            state.checks[check.session_id, check.role.value, check.number] = check
+            task = state.tasks.get(check.task_id)
+            is_new = check.role is Role.REVIEW and check.ending is None
+            if is_new and task is not None and task.status is Status.IN_PROGRESS:
+                state.tasks[task.id] = replace(task, review=OPEN_REVIEW)
             if check.ending is not None and check.ending.resets_at is not None:
                 state.limits = [*state.limits, (check.agent, check.ending.resets_at)]
             state.emit(event, check.run_id)
 
     def checks(self, session: SessionId) -> list[Check]:
-        found = self._state.checks.items()
-        return [check for (of, _), check in sorted(found) if of == session]
+        found = [one for one in self._state.checks.values() if one.session_id == session]
+        return sorted(found, key=lambda one: (one.role is Role.REVIEW, one.number))
+
+    def reviews(self, task: TaskId) -> list[Check]:
+        return [
+            check
+            for session in self.sessions(task=task)
+            for check in self.checks(session.id)
+            if check.role is Role.REVIEW and check.passed is not None
+        ]
+
+    def dismiss(self, task: TaskId, dismissal: Dismissal) -> None:
+        state = self._state
+        with state.transaction():
+            state.node(task)
+            if (task, dismissal.finding) not in state.dismissals:
+                state.dismissals[task, dismissal.finding] = dismissal
+                state.emit(FindingDismissed(task_id=task, **asdict(dismissal)))
+
+    def dismissals(self, task: TaskId) -> list[Dismissal]:
+        return [one for (of, _), one in sorted(self._state.dismissals.items()) if of == task]
 
     def hand_over(self, stint: Stint, event: Event) -> None:
         with self._state.transaction():

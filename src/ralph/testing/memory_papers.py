@@ -54,6 +54,7 @@ class MemoryPapers(MemoryGraph):
                     one.task,
                     status=Status.PENDING if running else one.task.status,
                     claimed_by=None,
+                    review=None,
                     parent_id=None if name == task else one.task.parent_id,
                 )
                 self._place(name)

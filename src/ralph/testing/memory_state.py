@@ -17,6 +17,7 @@ from ralph.core.memory import Memory
 from ralph.core.moment import iso
 from ralph.core.moved import event_of
 from ralph.core.order import by_priority
+from ralph.core.review import Dismissal
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Feature, FeatureStatus, Status, Task
@@ -75,7 +76,8 @@ class State:
         self.iterations: dict[RunId, tuple[int, int]] = {}
         """How many have begun, and how many of these do not count."""
         self.sessions: dict[SessionId, Session] = {}
-        self.checks: dict[tuple[SessionId, int], Check] = {}
+        self.checks: dict[tuple[SessionId, str, int], Check] = {}
+        self.dismissals: dict[tuple[TaskId, str], Dismissal] = {}
         self.stints: dict[tuple[SessionId, int], Stint] = {}
         self.limits: list[tuple[str, float]] = []
         """Agents that are out of quota, and until when."""

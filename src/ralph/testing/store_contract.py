@@ -12,6 +12,7 @@ from ralph.testing.ledger_contract import LedgerContract
 from ralph.testing.memories_contract import MemoriesContract
 from ralph.testing.pages_contract import PagesContract
 from ralph.testing.papers_contract import PapersContract
+from ralph.testing.reviews_contract import ReviewsContract
 from ralph.testing.status_contract import StatusContract
 from ralph.testing.stints_contract import StintsContract
 from ralph.testing.tried_contract import TriedContract
@@ -33,5 +34,6 @@ class StoreContract(
     FeatureContract,
     BreakersContract,
     PagesContract,
+    ReviewsContract,
 ):
     """Override the `store` fixture."""

@@ -24,6 +24,7 @@ from ralph.ui.wording import first_line, moment
 KEPT_TASKS: Final = 50
 TITLE_WIDTH: Final = 300
 VERIFICATION: Final = "verification"
+REVIEW: Final = "review"
 """It stands with the gates, behind the last of them."""
 LASTING: Final = frozenset({Word.PAUSE, Word.STOP, Word.STOP_NOW})
 """What was asked of the loop and takes its time."""
@@ -211,10 +212,10 @@ class Board:
                 self._session_started(event, at)
             case events.SessionEnded() | handoff_events.SessionHandedOver():
                 self._session_ended(event)
-            case events.VerificationStarted():
-                self._verification_started(event, at)
-            case events.VerificationEnded():
-                self._verification_ended(event, at)
+            case events.VerificationStarted() | events.ReviewStarted():
+                self._check_started(event, at)
+            case events.VerificationEnded() | events.ReviewEnded():
+                self._check_ended(event, at)
             case events.GateStarted(task_id=task_id, name=name):
                 self._gate(task_id, name, GateState.RUNNING, at)
             case events.GateEnded(task_id=task_id, name=name, passed=passed):
@@ -238,6 +239,7 @@ class Board:
                 | handoff_events.WrapUpAsked()
                 | events.ToolCalled()
                 | events.ToolJudged()
+                | events.FindingDismissed()
                 | events.WorkCommitted()
                 | events.WorkSaved()
                 | events.MemoryKept()
@@ -354,8 +356,7 @@ class Board:
         self.current.log = event.log
 
     def _pay(
-        self,
-        event: events.SessionEnded | handoff_events.SessionHandedOver | events.VerificationEnded,
+        self, event: events.SessionEnded | handoff_events.SessionHandedOver | events.CheckEnded
     ) -> None:
         spent = one_session(event.cost_usd, estimated=event.estimated)
         self.spent += spent
@@ -372,16 +373,16 @@ class Board:
             self.current.is_judged = True
             self.activity.end()
 
-    def _verification_started(self, event: events.VerificationStarted, at: float | None) -> None:
+    def _check_started(self, event: events.CheckStarted, at: float | None) -> None:
         self._paid_by(event.account)
-        self._gate(event.task_id, VERIFICATION, GateState.RUNNING, at)
+        self._gate(event.task_id, _look(event), GateState.RUNNING, at)
         if self.current and self.current.task_id == event.task_id:
             self.current.log = event.log
             self.activity.clear()
             self.activity.model, self.activity.heard = one_line(event.model, 60), at
 
-    def _verification_ended(self, event: events.VerificationEnded, at: float | None) -> None:
-        self._gate(event.task_id, VERIFICATION, _state(passed=bool(event.passed)), at)
+    def _check_ended(self, event: events.CheckEnded, at: float | None) -> None:
+        self._gate(event.task_id, _look(event), _state(passed=bool(event.passed)), at)
         self._pay(event)
         if self.current and self.current.task_id == event.task_id:
             self.activity.end()
@@ -428,3 +429,8 @@ class Board:
 
 def _state(*, passed: bool) -> GateState:
     return GateState.PASSED if passed else GateState.FAILED
+
+
+def _look(event: events.CheckStarted | events.CheckEnded) -> str:
+    is_review = isinstance(event, events.ReviewStarted | events.ReviewEnded)
+    return REVIEW if is_review else VERIFICATION

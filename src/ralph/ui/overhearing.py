@@ -8,11 +8,11 @@ import msgspec
 
 from ralph.core.agent_events import AgentEvent
 from ralph.core.events import (
+    CheckEnded,
+    CheckStarted,
     Recorded,
     SessionEnded,
     SessionStarted,
-    VerificationEnded,
-    VerificationStarted,
 )
 from ralph.core.handoff_events import SessionHandedOver
 from ralph.core.ids import TaskId
@@ -77,11 +77,11 @@ class Overhearing:
     def event(self, recorded: Recorded) -> None:
         """Sessions begin and end; what one said before its end is shown before it."""
         event = recorded.event
-        if isinstance(event, SessionEnded | SessionHandedOver | VerificationEnded):
+        if isinstance(event, SessionEnded | SessionHandedOver | CheckEnded):
             self._hear(event.task_id)
             self._streams.pop(event.task_id, None)
         self._screen.event(recorded)
-        if isinstance(event, SessionStarted | VerificationStarted):
+        if isinstance(event, SessionStarted | CheckStarted):
             stream = os.path.splitext(os.path.join(self._root, event.log))[0] + ".jsonl"
             self._streams[event.task_id] = Stream(stream)
 

@@ -106,13 +106,16 @@ class Plain:
     def _speak_of(self, event: events.Event) -> None:
         match event:
             case (
-                events.SessionStarted(task_id=task_id) | events.VerificationStarted(task_id=task_id)
+                events.SessionStarted(task_id=task_id)
+                | events.VerificationStarted(task_id=task_id)
+                | events.ReviewStarted(task_id=task_id)
             ):
                 self._last_text.pop(task_id, None)
             case (
                 events.SessionEnded(task_id=task_id)
                 | handoff_events.SessionHandedOver(task_id=task_id)
                 | events.VerificationEnded(task_id=task_id)
+                | events.ReviewEnded(task_id=task_id)
             ):
                 # An agent that reports no result has said its last word in its last text.
                 if text := self._last_text.pop(task_id, ""):

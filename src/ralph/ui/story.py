@@ -114,12 +114,15 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
             return _session_ended(event)
         case handoff_events.WrapUpAsked() | handoff_events.SessionHandedOver():
             return _hand_off(event)
-        case events.VerificationStarted(task_id=task_id, agent=agent, account=account, model=model):
-            by = " ".join(filter(None, (one_line(agent, 60), one_line(model, 60))))
-            facts = tuple(filter(None, (by, one_line(account, 60))))
-            return Told(tone=Tone.DETAIL, word="verification", task_id=task_id, facts=facts)
+        case events.VerificationStarted() | events.ReviewStarted():
+            return _check_started(event)
         case events.VerificationEnded():
-            return _verification_ended(event)
+            return _check_ended(event, "verification")
+        case events.ReviewEnded():
+            return _check_ended(event, "review")
+        case events.FindingDismissed(task_id=task_id, finding=finding, reason=reason, by=by):
+            said = f"{one_line(finding, 20)} dismissed by {one_line(by, 60)}"
+            return Told(tone=Tone.NOTE, word=said, task_id=task_id, why=first_line(reason))
         case (
             team_events.WorkerJoined()
             | team_events.WorkerLeft()
@@ -370,12 +373,19 @@ def _hand_off(event: handoff_events.HandoffEvent) -> Told:
     )
 
 
-def _verification_ended(event: events.VerificationEnded) -> Told:
+def _check_started(event: events.CheckStarted) -> Told:
+    by = " ".join(filter(None, (one_line(event.agent, 60), one_line(event.model, 60))))
+    facts = tuple(filter(None, (by, one_line(event.account, 60))))
+    word = "review" if isinstance(event, events.ReviewStarted) else "verification"
+    return Told(tone=Tone.DETAIL, word=word, task_id=event.task_id, facts=facts)
+
+
+def _check_ended(event: events.CheckEnded, what: str) -> Told:
     came_to_nothing = f"came to nothing: {event.ended.replace('_', ' ')}"
     how = {True: "passed", False: "failed", None: came_to_nothing}[event.passed]
     return Told(
         tone=Tone.DETAIL if event.passed else Tone.WARNING,
-        word=f"verification {how}",
+        word=f"{what} {how}",
         task_id=event.task_id,
         facts=(spoken(event.duration_s), dollars(event.cost_usd, estimated=event.estimated)),
         why=first_line(event.reason),

@@ -26,6 +26,7 @@ class Stage(StrEnum):
     JUDGING = "is judged"
     GATE = "gate"
     CHECKING = "is verified"
+    IN_REVIEW = "is reviewed"
     QUEUED = "waits to merge"
     MERGING = "merges"
 
@@ -177,11 +178,15 @@ class Team:
                 hand.come_to(Stage.WORKING, at)
                 hand.agent, hand.log = one_line(agent, 60), log
                 _listen(hand, model, at)
-            case events.VerificationStarted(model=model, log=log):
-                hand.come_to(Stage.CHECKING, at)
+            case (
+                events.VerificationStarted(model=model, log=log)
+                | events.ReviewStarted(model=model, log=log)
+            ):
+                is_review = isinstance(event, events.ReviewStarted)
+                hand.come_to(Stage.IN_REVIEW if is_review else Stage.CHECKING, at)
                 hand.log = log
                 _listen(hand, model, at)
-            case events.SessionEnded() | events.VerificationEnded():
+            case events.SessionEnded() | events.VerificationEnded() | events.ReviewEnded():
                 hand.come_to(Stage.JUDGING, at)
                 hand.activity.end()
             case events.GateStarted(name=name):

@@ -43,9 +43,19 @@ def find_verifiers(project: Project, agents: "Sequence[Agent]") -> "tuple[Agent,
     """Who checks the work, then those who step in for that; nobody where the agents themselves do,
     or where nobody is to check."""
     config = project.loaded.config
-    if not config.verify.agent or not config.execution.verify:
+    return _set_for(project, config.verify.agent if config.execution.verify else "", agents)
+
+
+def find_reviewers(project: Project, agents: "Sequence[Agent]") -> "tuple[Agent, ...]":
+    """The same for those who review it."""
+    config = project.loaded.config.review
+    return _set_for(project, config.agent if config.enabled else "", agents)
+
+
+def _set_for(project: Project, name: str, agents: "Sequence[Agent]") -> "tuple[Agent, ...]":
+    if not name:
         return ()
-    first = make_agent(project, config.verify.agent)
+    first = make_agent(project, name)
     _check_installed(first)
     return first, *(one for one in agents[1:] if one.traits.name != first.traits.name)
 

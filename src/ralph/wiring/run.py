@@ -33,7 +33,7 @@ from ralph.ports.sandbox import Wall
 from ralph.ports.sink import Sink
 from ralph.ports.store import Store
 from ralph.ui.team_files import TeamFiles
-from ralph.wiring.agents import find_agents, find_verifiers
+from ralph.wiring.agents import find_agents, find_reviewers, find_verifiers
 from ralph.wiring.callers import a_person, with_news
 from ralph.wiring.checkouts import checkouts_of
 from ralph.wiring.programs import search_path
@@ -67,13 +67,14 @@ class Foundation(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[Agent, ...]
     absent: tuple[str, ...]
     verifiers: tuple[Agent, ...]
+    reviewers: tuple[Agent, ...]
     build: BuildWall
     store: Store
 
     @property
     def everyone(self) -> tuple[Agent, ...]:
         """Whoever may have a session."""
-        return (*self.agents, *self.verifiers)
+        return (*self.agents, *self.verifiers, *self.reviewers)
 
 
 class Assembled(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +96,8 @@ def lay_foundation(stack: ExitStack, project: Project) -> Foundation:
     path = search_path(ground_of(project))
     agents, absent = find_agents(project)
     verifiers = find_verifiers(project, agents)
-    build = walls_for(project, (*agents, *verifiers), executor)
+    reviewers = find_reviewers(project, agents)
+    build = walls_for(project, (*agents, *verifiers, *reviewers), executor)
     store = open_store(project)
     stack.callback(store.close)
     return Foundation(
@@ -106,6 +108,7 @@ def lay_foundation(stack: ExitStack, project: Project) -> Foundation:
         agents=agents,
         absent=absent,
         verifiers=verifiers,
+        reviewers=reviewers,
         build=build,
         store=store,
     )
@@ -159,6 +162,7 @@ def put_together(
         wall=wall,
         checkouts=ThrowAway(git, workspace, folder=checkouts_of(project), preparation=preparation),
         verifiers=found.verifiers,
+        reviewers=found.reviewers,
         library=open_library(project),
         interrupted=interrupted,
         is_alive=is_alive,

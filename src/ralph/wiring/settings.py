@@ -102,7 +102,10 @@ def settings_of(
         fail_fast=config.execution.fail_fast,
         verify=config.execution.verify,
         verify_model=config.verify.model,
-        verify_prompt=verify_prompt(project),
+        verify_prompt=own_prompt(project, "verify"),
+        review=config.review.enabled,
+        review_model=config.review.model,
+        review_prompt=own_prompt(project, "review"),
         variables=pipeline_of(project.root, project.loaded.variables).variables(),
         as_root=os.geteuid() == 0,
         room=room_of(project),
@@ -140,14 +143,14 @@ def breaker_rules(project: Project) -> "Rules":
     )
 
 
-def verify_prompt(project: Project) -> str:
-    """A person's own template of how work is checked. It is read now, before any session; behind a
-    wall none of them can write it."""
+def own_prompt(project: Project, name: str) -> str:
+    """A person's own template of how work is verified or reviewed. It is read now, before any
+    session; behind a wall none of them can write it."""
     from ralph.core.errors import BadConfig
-    from ralph.core.verification import holds_an_answer
+    from ralph.core.sigils import holds_an_answer
     from ralph.documents.templates import fill, template_path
 
-    path = template_path("verify")
+    path = template_path(name)
     page = open_library(project).read(path)
     if page.trouble:
         raise BadConfig(page.trouble, hint="mend it, or remove it")

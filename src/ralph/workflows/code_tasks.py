@@ -10,7 +10,7 @@ import msgspec
 from ralph.core.errors import Missing, RalphError
 from ralph.core.ids import TaskId
 from ralph.core.moment import iso, to_the_second
-from ralph.core.task import Feature, Status, Task
+from ralph.core.task import OPEN_REVIEW, Feature, Status, Task
 from ralph.core.transitions import Blocked, Unblocked
 from ralph.documents.code_tasks.compiling import Placed, as_prd, compiled
 from ralph.documents.code_tasks.reading import SUFFIX, CodeTask, read_code_task
@@ -60,7 +60,6 @@ class CodeTasks:
         max_retries: int,
         seat: Callable[[Task], str] = lambda _: "teammate-1",
         speak: Callable[[Task, CodeTask], Passage] | None = None,
-        in_review: Callable[[Task], bool] = lambda _: False,
         beside: tuple[str, ...] = (),
         key: str = "",
         writes: bool = True,
@@ -73,8 +72,6 @@ class CodeTasks:
         self.seat = seat
         """Who works on a task."""
         self.speak = speak
-        self.in_review = in_review
-        """Is somebody looking at what was done?"""
         self.beside = beside
         self.key = key or folder
         """By which the store knows the files as they were; each checkout has its own."""
@@ -267,7 +264,7 @@ class CodeTasks:
         return {task.alias: task for task in found if task.alias is not None}
 
     def _word(self, task: Task) -> Word:
-        return word_of(task.status, in_review=self.in_review(task))
+        return word_of(task.status, in_review=task.review == OPEN_REVIEW)
 
     def _due(self, task: Task, word: Word | None = None) -> Stamp:
         """What its file is to say; when it is told later, still of then."""

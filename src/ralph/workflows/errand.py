@@ -102,6 +102,6 @@ def send(kit: Kit, errand: Errand) -> RunEnded:
     """Run the loop for its task. The project's gates say nothing about a document, and nobody can
     try it out: a person reads it, or the tasks that come of it are checked."""
     task = kit.store.find(errand.alias).id
-    kit.settings = replace(kit.settings, gates=(), verify=False, phase=errand.phase)
+    kit.settings = replace(kit.settings, gates=(), verify=False, review=False, phase=errand.phase)
     kit.missing = lambda claimed: errand.missing() if claimed.id == task else ""
     return run(kit)

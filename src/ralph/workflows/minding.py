@@ -110,6 +110,10 @@ class Minded:
             warnings=tuple(line for one in left for line in one.warnings),
         )
 
+    def review(self, task: Task) -> None:
+        for one in self.parts:
+            one.review(task)
+
     def conclude(self, task: Task, *, done: bool) -> None:
         for one in self.parts:
             one.conclude(task, done=done)

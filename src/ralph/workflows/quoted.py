@@ -53,6 +53,9 @@ class Quoted:
         del task
         return Left()
 
+    def review(self, task: Task) -> None:
+        """The store knows it."""
+
     def conclude(self, task: Task, *, done: bool) -> None:
         """The lead writes the verdict."""
 

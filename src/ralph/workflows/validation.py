@@ -69,6 +69,7 @@ def validate(
         kit.settings,
         gates=(),
         verify=False,
+        review=False,
         phase=Phase.VALIDATION,
         target=Subtree(root.id),
         warnings=(*kit.settings.warnings, *told),
@@ -243,6 +244,9 @@ class Validation:
         if lacks:
             return Left(broken=f"{lacks}: end with a line for each, as you were told")
         return Left(claims=True)
+
+    def review(self, task: Task) -> None:
+        """It is a look itself."""
 
     def conclude(self, task: Task, *, done: bool) -> None:
         """Its verdict is in the report."""

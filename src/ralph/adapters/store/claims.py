@@ -140,8 +140,9 @@ class ClaimsPart(CrewPart):
     def _accept(self, claim: Claim, transition: Accepted) -> Task | None:
         """The short way for most of all settlements: fence and change in one statement, as
         `advance` has it. None if the claim is gone, or something below the task is open."""
-        status = "passed" if transition.verified else None
-        row = self.db.row(SQL.accept, (status, self.now(), *_fence(claim)))
+        verified = "passed" if transition.verified else None
+        reviewed = "passed" if transition.reviewed else None
+        row = self.db.row(SQL.accept, (verified, reviewed, self.now(), *_fence(claim)))
         return None if row is None else task_of(row)
 
     @reading

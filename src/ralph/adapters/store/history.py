@@ -3,10 +3,10 @@
 import msgspec
 from msgspec.structs import replace
 
-from ralph.adapters.store.breakers import BreakersPart
 from ralph.adapters.store.database import Values
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
+from ralph.adapters.store.reviews import ReviewsPart
 from ralph.adapters.store.rows import as_json, owner_of, row_of, run_of, session_of, tried_of
 from ralph.core.errors import Missing
 from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiven
@@ -15,6 +15,7 @@ from ralph.core.ids import RunId, SessionId, TaskId, session_id
 from ralph.core.outcome import Outcome
 from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Tried
+from ralph.ports.agent import Role
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session, Word
@@ -23,7 +24,7 @@ from ralph.ports.stints import Stint
 SQL = Queries("history")
 
 
-class HistoryPart(BreakersPart):
+class HistoryPart(ReviewsPart):
     """`History` on the tables `runs`, `sessions`, `guidance` and `controls`."""
 
     # Runs
@@ -177,6 +178,7 @@ class HistoryPart(BreakersPart):
             SQL.save_check,
             {
                 "session_id": check.session_id,
+                "role": check.role.value,
                 "number": check.number,
                 "agent": check.agent,
                 "resets_at": ending.resets_at if ending else None,
@@ -184,7 +186,9 @@ class HistoryPart(BreakersPart):
                 "data": as_json(check),
             },
         )
-        self.book(check, f"{check.session_id}/{check.number}")
+        if check.role is Role.REVIEW and ending is None:
+            self.db.execute(SQL.in_review, {"task": check.task_id})
+        self.book(check, f"{check.session_id}/{check.role.value}-{check.number}")
         self.emit(event, check.run_id)
 
     @reading

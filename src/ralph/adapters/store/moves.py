@@ -65,6 +65,7 @@ class MovesPart(FeaturesPart):
                 after.claimed_by,
                 after.reason,
                 after.verification_status,
+                after.review,
                 after.status is Status.DONE,
                 after.updated_at,
                 after.id,

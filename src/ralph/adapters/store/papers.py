@@ -113,4 +113,4 @@ def _given_back(task: Task, root: TaskId) -> Task:
     """As it was, but in nobody's hands, and below nothing that may be gone."""
     status = Status.PENDING if task.status is Status.IN_PROGRESS else task.status
     parent = None if task.id == root else task.parent_id
-    return replace(task, status=status, claimed_by=None, parent_id=parent)
+    return replace(task, status=status, claimed_by=None, parent_id=parent, review=None)

@@ -47,6 +47,7 @@ def task_of(row: Row) -> Task:
         updated_at=row[18],
         # Hardly any task names files, and this runs for every one.
         files=() if row[19] == "[]" else in_order(decode(row[19], list[str])),
+        review=row[20],
     )
 
 

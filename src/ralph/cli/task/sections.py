@@ -10,6 +10,7 @@ from ralph.core.ids import SessionId
 from ralph.core.safe_text import block, one_line
 from ralph.core.spent import Spent, dollars
 from ralph.core.task import Task
+from ralph.ports.agent import Role
 from ralph.ports.history import Check, Session
 from ralph.ports.store import LogEntry
 
@@ -33,6 +34,7 @@ def fields(
         "cost": str(spent) if spent.sessions else "",
         "claimed by": one_line(task.claimed_by or ""),
         "verified": one_line(task.verification_status or ""),
+        "review": one_line(task.review or ""),
         "change": "" if task.needs_change else "none needed",
         "files": one_line(", ".join(task.files), 2000),
         "reason": _indented(block(task.reason or "")),
@@ -76,7 +78,7 @@ def attempts(
     lines = ["", screen.bold("attempts")]
     for session in sessions:
         lines.append(f"  {attempt_line(session)}")
-        lines += [f"     checked  {check_line(one)}" for one in checks.get(session.id, ())]
+        lines += [f"     {looked(one)} {check_line(one)}" for one in checks.get(session.id, ())]
         lines += [f"     {line}" for line in outcome_lines(session)]
     return lines
 
@@ -101,6 +103,11 @@ def attempt_line(session: Session) -> str:
     agent = " ".join(filter(None, (one_line(session.agent, 20), model_of(session))))
     paid = f"  {words}" if (words := cost_of(session)) else ""
     return f"{session.attempt}  {local(session.started_at)}  {agent}  {how}{took}{paid}{why}"
+
+
+def looked(check: Check) -> str:
+    """What was done to the work, in a column."""
+    return f"{'reviewed' if check.role is Role.REVIEW else 'checked':<8}"
 
 
 def check_line(check: Check) -> str:

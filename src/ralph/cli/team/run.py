@@ -1,8 +1,8 @@
 """Let a team work on a goal: plan it where that is not done yet, then run its code tasks.
 
-Several sessions work at the same time, each in a checkout of its own; their work is gated and
-merged one after the other. A plan that nobody has approved yet is not run, unless `--yes` says that
-it may.
+Several sessions work at the same time, each in a checkout of its own; their work is gated, read by
+a reviewer (unless `--no-review`), and merged one after the other. A plan that nobody has approved
+yet is not run, unless `--yes` says that it may.
 """
 
 import sys
@@ -21,8 +21,8 @@ ralph team run search-in-the-shop              three workers, or as many as the 
 ralph team run search-in-the-shop --workers 5  five
 ralph team run "search in the shop" --yes      from the sentence to commits, unattended"""
 
-WORKERS = 3
-"""Unless settings or a flag say something else."""
+DEFAULTS = {"workers.count": 3, "review.enabled": True}
+"""Of a team, unless settings or a flag say something else."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -42,16 +42,16 @@ def run(args: Namespace) -> int:
 
     wanted = flags(args)
     project = the_project(wanted)
-    if project.loaded.source("workers.count").kind == "default":
-        project = the_project(wanted | {"workers.count": WORKERS})
+    for key, value in DEFAULTS.items():
+        if project.loaded.source(key).kind == "default":
+            wanted[key] = value
     goal = the_goal(project, args.goal)
     if args.dry_run:
         return _preview(goal)
     if code := plan_goal(_alone(wanted), goal, args):
         return code
     # Planning may have set gates.
-    project = the_project(wanted | {"workers.count": project.loaded.config.workers.count})
-    return run_goal(project, goal, args)
+    return run_goal(the_project(wanted), goal, args)
 
 
 def _alone(wanted: dict[str, object]) -> "Project":

@@ -3,11 +3,14 @@
 from msgspec.structs import replace
 
 from ralph.core.brief import Material, handed_over
+from ralph.core.reviewing import for_author
 from ralph.core.sections import Given, Section
+from ralph.documents.review_file import path_of
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
 from ralph.engine.material import gather, tell
+from ralph.engine.review import matter_of
 from ralph.ports.agent import Brief, Role
 from ralph.ports.claims import Claim
 from ralph.ports.document import Passage
@@ -33,6 +36,10 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         known = _with_passage(known, passage)
     if memory := kit.memo.told(task.id):
         known = replace(known, more=(*known.more, handed_over(memory, kit.memo.path)))
+    # A task's first attempt has nothing behind it.
+    found = for_author(matter_of(kit.store, task), path_of(task)) if claim.attempt > 1 else None
+    if found is not None:
+        known = replace(known, more=(*known.more, found))
     if kit.conflict:
         known = replace(known, more=(*known.more, _conflict(kit.conflict)))
     told = tell(known, s.telling, s.commit)

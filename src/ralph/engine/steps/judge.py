@@ -25,7 +25,9 @@ from ralph.engine.check import Case
 from ralph.engine.control import listen
 from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
+from ralph.engine.review import review
 from ralph.engine.verification import verify
+from ralph.ports.agent import Role
 from ralph.ports.claims import Claim
 from ralph.ports.document import Left
 from ralph.ports.history import Mark, Session
@@ -66,8 +68,9 @@ def _judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
     task, ending = claim.task, session.ending
     assert ending is not None
     if session.mark in (Mark.ACCEPTED, Mark.COMMITTED):
-        verified = any(check.passed for check in kit.store.checks(session.id))
-        return Verdict(transition=Accepted(verified), message="accepted before Ralph was stopped")
+        passed = {one.role for one in kit.store.checks(session.id) if one.passed}
+        accepted = Accepted(verified=Role.VERIFY in passed, reviewed=Role.REVIEW in passed)
+        return Verdict(transition=accepted, message="accepted before Ralph was stopped")
     left = kit.document.look(task) if kit.document is not None else Left()
     for warning in left.warnings:
         kit.warn(warning, task.id)
@@ -130,7 +133,7 @@ def _changed(kit: Kit, base: Snapshot | None, after: Snapshot | None) -> frozens
 
 def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Verdict:
     if not kit.settings.gates:
-        return _verified(kit, claim, session, base, on_gates(Evidence.NO_GATES, None))
+        return _looked_at(kit, claim, session, base, on_gates(Evidence.NO_GATES, None))
     results = session.gates
     if session.mark is Mark.ENDED:
         results = run_gates(kit, claim.task.id)
@@ -140,7 +143,7 @@ def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
     kit.record(GatesWeighed(task_id=claim.task.id, evidence=evidence))
     verdict = replace(on_gates(evidence, decisive), improved=improved(kit.baseline, results))
     if isinstance(verdict.transition, Accepted):
-        verdict = _verified(kit, claim, session, base, verdict)
+        verdict = _looked_at(kit, claim, session, base, verdict)
     if isinstance(verdict.transition, Accepted):
         remember(kit, results)
     else:
@@ -148,18 +151,18 @@ def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
     return verdict
 
 
-def _verified(
+def _looked_at(
     kit: Kit, claim: Claim, session: Session, base: Snapshot | None, so_far: Verdict
 ) -> Verdict:
-    """What the gates let through still has to pass the second session."""
-    if not kit.settings.verify or session.after is None:
+    """What the gates let through still has to pass those who look at it."""
+    s, after = kit.settings, session.after
+    if after is None:
         return so_far
-    after = session.after
-    refused = verify(kit, Case(claim=claim, session=session, base=base or after, after=after))
-    if refused is not None:
-        return refused
-    message = f"{so_far.message}; verified"
-    return replace(so_far, transition=Accepted(verified=True), message=message)
+    case = Case(claim=claim, session=session, base=base or after, after=after)
+    for is_on, look in ((s.verify, verify), (s.review, review)):
+        if is_on and isinstance(so_far.transition, Accepted):
+            so_far = look(kit, case, so_far)
+    return so_far
 
 
 def _dropped(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:

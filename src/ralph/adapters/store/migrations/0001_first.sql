@@ -32,6 +32,7 @@ CREATE TABLE tasks (
     max_retries         INTEGER NOT NULL DEFAULT 3,
     verification_status TEXT
                         CHECK (verification_status IN ('pending', 'passed', 'failed')),
+    review              TEXT CHECK (review IN ('open', 'passed', 'failed')),
     strikes             INTEGER NOT NULL DEFAULT 0,
     attempt             INTEGER NOT NULL DEFAULT 0, -- numbers claims and only grows
     alias               TEXT,
@@ -176,12 +177,13 @@ CREATE INDEX sessions_limited ON sessions (agent, resets_at) WHERE resets_at IS 
 -- Sessions that check the work of another one.
 CREATE TABLE checks (
     session_id TEXT NOT NULL, -- the session that is judged
+    role       TEXT NOT NULL CHECK (role IN ('verify', 'review')),
     number     INTEGER NOT NULL,
     agent      TEXT NOT NULL,
     resets_at  REAL, -- as in `sessions`
     passed     INTEGER,
     data       TEXT NOT NULL, -- all of it, as JSON
-    PRIMARY KEY (session_id, number)
+    PRIMARY KEY (session_id, role, number)
 ) WITHOUT ROWID;
 
 CREATE INDEX checks_limited ON checks (agent, resets_at) WHERE resets_at IS NOT NULL;
@@ -192,6 +194,15 @@ CREATE TABLE stints (
     number     INTEGER NOT NULL,
     data       TEXT NOT NULL, -- all of it, as JSON
     PRIMARY KEY (session_id, number)
+) WITHOUT ROWID;
+
+-- What reviewers found and somebody has answered: not raised again.
+CREATE TABLE dismissals (
+    task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    finding TEXT NOT NULL,
+    reason  TEXT NOT NULL,
+    by      TEXT NOT NULL, -- a session, or a person
+    PRIMARY KEY (task_id, finding)
 ) WITHOUT ROWID;
 
 -- One narrow row for each session that has ended: sums over many of them must not read what a

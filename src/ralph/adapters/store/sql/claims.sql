@@ -57,7 +57,7 @@ RETURNING {task}
 -- nothing below it is open.
 UPDATE tasks
 SET status = 'done', claimed_by = NULL, strikes = 0, reason = NULL, base = NULL,
-    verification_status = ?, updated_at = ?
+    verification_status = ?, review = ?, updated_at = ?
 WHERE id = ? AND status = 'in_progress' AND claimed_by = ? AND attempt = ? AND open_children = 0
 RETURNING {task}
 
@@ -85,7 +85,7 @@ ORDER BY t.priority, t.created_at, t.id
 -- The columns of a task beside those of a worker.
 t.id, title, description, status, parent_id, feature_id, task_type, priority, retry_count,
 max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
-created_at, updated_at, (SELECT json_group_array(path) FROM task_files WHERE task_id = t.id)
+created_at, updated_at, (SELECT json_group_array(path) FROM task_files WHERE task_id = t.id), review
 
 -- name: base
 -- The checkout as it was when the task was first claimed.

@@ -101,12 +101,16 @@ UPDATE checks SET resets_at = NULL WHERE resets_at IS NOT NULL
 
 -- name: save_check
 -- A check as it is now.
-INSERT OR REPLACE INTO checks (session_id, number, agent, resets_at, passed, data)
-VALUES (:session_id, :number, :agent, :resets_at, :passed, :data)
+INSERT OR REPLACE INTO checks (session_id, role, number, agent, resets_at, passed, data)
+VALUES (:session_id, :role, :number, :agent, :resets_at, :passed, :data)
 
 -- name: checks
--- Those of one session.
-SELECT data FROM checks WHERE session_id = :session ORDER BY number
+-- Those of one session: it is verified first.
+SELECT data FROM checks WHERE session_id = :session ORDER BY role DESC, number
+
+-- name: in_review
+-- Somebody reads what was done.
+UPDATE tasks SET review = 'open' WHERE id = :task AND status = 'in_progress'
 
 -- name: save_stint
 -- A session that has handed over.

@@ -8,13 +8,13 @@
 id, title, description, status, parent_id, feature_id, task_type, priority, retry_count,
 max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
 created_at, updated_at,
-(SELECT json_group_array(path) FROM task_files WHERE task_id = tasks.id)
+(SELECT json_group_array(path) FROM task_files WHERE task_id = tasks.id), review
 
 -- name: nodes
 -- The same without the description, which may be long, and the files: no rule looks at them.
 id, title, '' AS description, status, parent_id, feature_id, task_type, priority, retry_count,
 max_retries, strikes, attempt, verification_status, claimed_by, alias, needs_change, reason,
-created_at, updated_at, '[]' AS files
+created_at, updated_at, '[]' AS files, review
 
 -- name: ready
 -- What a ready task is: literals, to the letter those of the partial indexes.

@@ -1,0 +1,15 @@
+-- name: reviews
+-- Those of a task that came to a verdict.
+SELECT checks.data FROM sessions JOIN checks ON session_id = sessions.id
+WHERE sessions.task_id = :task AND role = 'review' AND passed IS NOT NULL
+ORDER BY attempt, number
+
+-- name: dismiss
+-- The first word about a finding holds.
+INSERT OR IGNORE INTO dismissals (task_id, finding, reason, by)
+VALUES (:task, :finding, :reason, :by)
+RETURNING finding
+
+-- name: dismissals
+-- Of one task.
+SELECT finding, reason, by FROM dismissals WHERE task_id = :task ORDER BY finding
