@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Final
 
 from ralph.core.errors import NoSuchTask, RalphError, UnusableData, UsageError
-from ralph.core.events import RunEnded, TaskDone, TaskFailed, TaskMoved
+from ralph.core.events import ReviewStarted, RunEnded, TaskDone, TaskFailed, TaskMoved
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.safe_text import one_line
@@ -310,7 +310,7 @@ class Lead(Loop):
         while recorded := kit.store.events(after=self.seq, limit=1000):
             self.seq = recorded[-1].seq
             for one in recorded:
-                moved = moved or isinstance(one.event, TaskMoved)
+                moved = moved or isinstance(one.event, TaskMoved | ReviewStarted)
                 if isinstance(one.event, TaskDone | TaskFailed):
                     self.deaths.clear()
         if moved:
