@@ -1,6 +1,7 @@
 """What screens show where several workers build one branch."""
 
 import io
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -173,6 +174,27 @@ def test_plain_lines_name_who_speaks(utc: None) -> None:
     assert "teammate-2 t-00000b   says: I sort by date." in told
     assert "teammate-2 t-00000b waits to merge" in told
     assert "teammate-1 t-00000a done: Read the index" in told
+
+
+def test_what_holds_up_the_whole_team_is_told_once(utc: None) -> None:
+    def all_pause(teller: Teller) -> None:
+        for _ in range(3):
+            teller.event(events.RunPaused(run_id=RUN, reason="paused by a person"))
+        for _ in range(3):
+            teller.event(events.RunResumed(run_id=RUN))
+        for second in range(3):
+            until = datetime.fromtimestamp(START + 7200 + second, UTC).isoformat()
+            teller.event(events.RunWaiting(run_id=RUN, reason="out of quota", until=until))
+
+    stream, clock = io.StringIO(), FrozenClock()
+    plain = Plain(stream, clock, a_board())
+    teller = Teller()
+    for part in (the_start, two_at_work, all_pause):
+        part(teller)
+    for scene in teller.scenes:
+        show(scene, plain, clock)
+    told = stream.getvalue()
+    assert [told.count(word) for word in (" paused: ", " resumed\n", " waiting (")] == [1, 1, 1]
 
 
 class Heard(Silent):

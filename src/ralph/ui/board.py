@@ -26,6 +26,7 @@ TITLE_WIDTH: Final = 300
 VERIFICATION: Final = "verification"
 REVIEW: Final = "review"
 """It stands with the gates, behind the last of them."""
+SAME_S: Final = 10.0
 LASTING: Final = frozenset({Word.PAUSE, Word.STOP, Word.STOP_NOW})
 """What was asked of the loop and takes its time."""
 
@@ -124,6 +125,8 @@ class Board:
         self.gates: dict[str, GateState] = {}
         self.was_red: frozenset[str] = frozenset()
         self.hold: Hold | None = None
+        self.is_news = True
+        """Not, when one more worker of a team is held up by the same."""
         self.asked = ""
         self.warnings: deque[str] = deque(maxlen=5)
         self.warned = 0
@@ -184,7 +187,9 @@ class Board:
                 | events.BreakerTried()
                 | events.BreakerClosed()
             ):
+                before = self.hold
                 self._held(event, at)
+                self.is_news = not self.team.is_there or not _alike(before, self.hold)
             case events.RunEnded():
                 self.ended, self.hold, self.current = event, None, None
             case events.BaselineTaken(red=red):
@@ -434,3 +439,11 @@ def _state(*, passed: bool) -> GateState:
 def _look(event: events.CheckStarted | events.CheckEnded) -> str:
     is_review = isinstance(event, events.ReviewStarted | events.ReviewEnded)
     return REVIEW if is_review else VERIFICATION
+
+
+def _alike(one: Hold | None, other: Hold | None) -> bool:
+    """The same to whoever looks: each worker finds out for itself, at its own moment."""
+    if one is None or other is None:
+        return one is other
+    apart = abs((one.until or 0.0) - (other.until or 0.0))
+    return one.reason == other.reason and apart < SAME_S

@@ -55,7 +55,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
 def tell(event: events.Event, board: Board) -> Told | None:
     """What to say about an event that the board has just taken; None: nothing."""
-    told = _tell(event, board)
+    is_hold = isinstance(event, events.RunPaused | events.RunResumed | events.RunWaiting)
+    told = None if is_hold and not board.is_news else _tell(event, board)
     if told is None or told.task_id is None:
         return told
     name = one_line(board.names.of(told.task_id), 40)

@@ -47,6 +47,8 @@ def test_two_at_a_time(project: Project) -> None:
     one.enter()
     two.enter()
     assert [project.status(task) for task in tasks] == ["in_progress"] * 2
+    workers = json.loads(project.ralph("team", "status", "--json"))["workers"]
+    assert {worker["task"] for worker in workers} == set(tasks)
     one.go()
     two.go()
     ended(run)

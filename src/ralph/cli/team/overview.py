@@ -233,7 +233,7 @@ def _workers(store: Store, root: str, team: Team, achieved: Achieved) -> list[Wo
 
 
 def _busy(root: str, worker: Worker, hand: Hand, now: float) -> Worker:
-    speaks = hand.stage in (Stage.WORKING, Stage.CHECKING)
+    speaks = hand.stage in (Stage.WORKING, Stage.CHECKING, Stage.IN_REVIEW)
     return msgspec.structs.replace(
         worker,
         task=hand.task_id,
