@@ -34,12 +34,12 @@ class Mess:
         self.before = self.look()
 
     def look(self) -> tuple[str, str, dict[str, str]]:
-        """Status, what is staged, and every file, the agent's own aside."""
+        """Status, what is staged, and every file, the agent's and Ralph's own aside."""
         project = self.project
         files = {
             str(file.relative_to(project.path)): file.read_text()
             for file in sorted(project.path.rglob("*.txt"))
-            if file.name != "work.txt"
+            if file.name != "work.txt" and file.parent.name != ".ralph"
         }
         return project.git("status", "--porcelain"), project.git("diff", "--cached"), files
 
