@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from ralph.core.ending import Exit
 from ralph.core.errors import RalphError
 from ralph.core.events import RunStarted
 from ralph.core.limits import Limits
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.task import Status
+from ralph.ports.executor import Command, Listener
 from ralph.testing.doubles import says
 from tests.engine.world import World
 
@@ -128,3 +130,17 @@ def test_abort_ends_a_run_before_the_next_session(world: World) -> None:
     assert "rm .ralph/ABORT" in ended.reason
     assert world.task(first).status is Status.DONE
     assert world.task(second).status is Status.PENDING
+
+
+def test_a_session_that_dies_of_the_signal_that_stops_ralph_costs_nothing(world: World) -> None:
+    task = world.add()
+
+    def killed_with_us(command: Command, listener: Listener) -> Exit:
+        del command, listener
+        world.signal = "SIGTERM"
+        return Exit(code=-15)
+
+    ended = world.run(killed_with_us)
+    assert ended.outcome is Outcome.INTERRUPTED
+    given_back = world.task(task)
+    assert (given_back.status, given_back.strikes) == (Status.PENDING, 0)

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from ralph.core.errors import NoSuchTask, RalphError, UnusableData, UsageError
+from ralph.core.errors import Busy, NoSuchTask, RalphError, UnusableData, UsageError
 from ralph.core.events import ReviewStarted, RunEnded, TaskDone, TaskFailed, TaskMoved
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.outcome import EXIT_CODES, Outcome
@@ -28,6 +28,9 @@ DEATHS: Final = 5
 """A seat whose worker dies so often while the team settles nothing stays empty."""
 DOCUMENTS: Final = "Where the tasks stand"
 SHOWN: Final = 5
+
+TRANSIENT: Final = Busy.exit_code
+"""Of an error that may not come again: somebody else was at it, or a git was killed."""
 
 WORST_FIRST: Final = (
     Outcome.FAILURE,
@@ -124,6 +127,7 @@ class Lead(Loop):
             self.staff.close()
             self._bury_everyone()
             clear_checkouts(kit, self.trunk)
+            self.trunk.tidy()
             self._follow_trunk()
             self._commit_documents()
 
@@ -174,7 +178,7 @@ class Lead(Loop):
     def _see_off(self, gone: Departure) -> None:
         kit, report = self.kit, gone.report
         self._bury(gone.worker)
-        if report is None or report.outcome is Outcome.INTERRUPTED:
+        if report is None or report.outcome is Outcome.INTERRUPTED or report.exit_code == TRANSIENT:
             if report is None:
                 kit.record(
                     WorkerLeft(
@@ -188,7 +192,8 @@ class Lead(Loop):
             self.deaths[gone.seat] += 1
             if self.deaths[gone.seat] < DEATHS:
                 return
-            why = f"{gone.seat} has died {DEATHS} times in a row, the last time: {gone.reason}"
+            last = report.reason if report is not None else gone.reason
+            why = f"{gone.seat} has died {DEATHS} times in a row, the last time: {last}"
             report = Report(outcome=Outcome.ERROR, reason=why, exit_code=1)
         self.empty[gone.seat] = report
 

@@ -3,13 +3,13 @@
 import contextlib
 import os
 from collections.abc import Mapping
-from typing import IO
+from typing import IO, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from ralph.core.ended import Cost, Ended
-from ralph.core.ending import Ending, Exit
+from ralph.core.ending import Ending, Exit, Stop
 from ralph.core.errors import Unavailable
 from ralph.core.limits import reset_at
 from ralph.core.prices import priced
@@ -20,6 +20,9 @@ from ralph.engine.watch import Watch
 from ralph.ports.agent import Agent, Brief
 from ralph.ports.claims import Claim
 from ralph.ports.executor import Command
+
+SIGNALLED: Final = frozenset({-1, -2, -9, -15, 129, 130, 137, 143})
+"""Exit codes of what a person's signal ends, directly or in a shell."""
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +86,9 @@ def hold(
             exit_ = Exit(error=str(error))
         finally:
             kit.homes.shut()
+    if exit_.stop is None and exit_.code in SIGNALLED and kit.interrupted():
+        # Whoever stops Ralph may have stopped all of it at once, as a service manager does.
+        exit_ = replace(exit_, stop=Stop.INTERRUPTED)
     ending = _ending(kit, agent, watch, exit_)
     if ending.ended is Ended.AUTH_EXPIRED and _login(kit, agent) != login:
         # Whoever refreshes a login makes the old one useless for all others. The next session gets

@@ -14,15 +14,12 @@ import pytest
 from tests.e2e.dying import check_sound
 from tests.e2e.team.yard import Yard
 
-SEEDS = range(1, 21)
+SEEDS = [1, 2, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(3, 21))]
 PATIENCE_S = 600.0
 """For a broken program only."""
 DEATHS = 12
 
 
-# Whom it hits, and when, is a matter of luck: this searches for what nobody has thought of. Deaths
-# that are always the same are in test_workers.py and tests/adapters/test_trunk_deaths.py.
-@pytest.mark.soak
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whoever_is_killed_nothing_is_lost(tmp_path: Path, seed: int) -> None:
@@ -43,7 +40,8 @@ def test_whoever_is_killed_nothing_is_lost(tmp_path: Path, seed: int) -> None:
         assert "Traceback" not in out + err, out + err
         if run.returncode == 0:
             break
-        assert run.returncode == -signal.SIGKILL, f"{run.returncode}\n{out}\n{err}"
+        # Its own git was killed: it says so, and can be run again.
+        assert run.returncode in (-signal.SIGKILL, 75), f"{run.returncode}\n{out}\n{err}"
         check_sound(yard)
     assert deaths > 3
     yard.check_all_done(tasks)

@@ -154,6 +154,10 @@ def git_error(args: Sequence[str], got: Captured, where: str) -> RalphError:
     said = got.stderr.decode("utf-8", "replace")
     line = _main_line(said)
     where = one_line(where)
+    if got.code < 0:
+        return Busy(
+            f"git {args[0]} was killed by signal {-got.code} in {where}", hint="run it again"
+        )
     if "not a git repository" in said:
         return Missing(f"{where} is not in a git repository", hint="git init")
     if "must be run in a work tree" in said:
