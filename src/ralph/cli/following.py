@@ -8,6 +8,7 @@ from typing import Final
 
 from ralph.cli.hearing import Hearing, Paint
 from ralph.cli.living import living_runs
+from ralph.cli.times import moment
 from ralph.core import events, handoff_events
 from ralph.core.ids import RunId, TaskId
 from ralph.core.task import OPEN, Status
@@ -139,7 +140,8 @@ class Follower:
             seat = team.seat_of(task.claimed_by)
             session = self.store.session(task.id, task.attempt) if seat else None
             if session is not None and self.task in (None, task.id):
-                team.hold(Hand(task_id=task.id, seat=seat, attempt=task.attempt))
+                since = moment(session.started_at)
+                team.hold(Hand(task_id=task.id, seat=seat, attempt=task.attempt, since=since))
                 self.board.names.learn(task.id, task.alias)
                 self._open(task.id, session.log, from_end=True)
         return True

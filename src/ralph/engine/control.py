@@ -123,7 +123,11 @@ def ask_person(kit: Kit, task: Task) -> bool:
 
 @contextmanager
 def _minding_edits(kit: Kit) -> Iterator[None]:
-    """A person may use the time to edit, and that is theirs, not the next session's work."""
+    """A person may use the time to edit, and that is theirs, not the next session's work. Not in a
+    team: there a task's checkout is nobody's but its worker's, and gone when the task is over."""
+    if kit.trunk is not None:
+        yield
+        return
     before = kit.take_snapshot()
     yield
     kit.snapshot = None

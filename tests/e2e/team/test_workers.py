@@ -85,6 +85,26 @@ def test_no_team_starts_while_abort_is_there(project: Project) -> None:
     refused(project.try_ralph("run", "--workers", "2"), 1, ".ralph/ABORT")
 
 
+def test_a_team_pauses_between_tasks_and_goes_on(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(
+        f'case "$(cat)" in *alpha*) {stage.agent(WRITES)};; *) {WRITES};; esac',
+        sandbox='mode = "off"',
+    )
+    first = project.add("alpha")
+    second = project.add("beta", "--blocked-by", first)
+    run = project.start("run", "--json", "--workers", "2")
+    stage.enter()
+    project.ralph("pause")
+    until(run, "run_paused")  # whoever has nothing to do
+    stage.go()
+    until(run, "task_done")
+    until(run, "run_paused")
+    project.ralph("resume")
+    ended(run)
+    assert [project.status(task) for task in (first, second)] == ["done"] * 2
+
+
 def test_abort_stops_the_team(project: Project) -> None:
     stage = Stage(project)
     project.agent(stage.agent(WRITES), sandbox='mode = "off"')
