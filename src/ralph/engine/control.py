@@ -17,6 +17,7 @@ from ralph.ports.history import Word
 ABORT: Final = ".ralph/ABORT"
 """While it is there, nothing begins."""
 SKIPPED = "skipped by a person"
+STOPPED = "stopped by a person"
 LONG_S = 10.0
 """Long enough for a person to change something."""
 
@@ -51,9 +52,9 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 kit.store.lift_limits()
                 kit.hurry = True
             case Word.STOP:
-                kit.stopping = "stopped by a person"
+                kit.stopping = STOPPED
             case Word.STOP_NOW:
-                kit.stopping = "stopped by a person"
+                kit.stopping = STOPPED
                 kit.stop_now = True
                 stop = Stop.INTERRUPTED
             case Word.HAND_OFF:

@@ -10,7 +10,7 @@ from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.core.team_events import WorkerLeft
-from ralph.engine.control import SKIPPED, block, heed_abort, refuse_while_aborted
+from ralph.engine.control import SKIPPED, STOPPED, block, heed_abort, refuse_while_aborted
 from ralph.engine.gates import Interrupted, run_at, take_for_baseline
 from ralph.engine.kit import MARKER, Kit
 from ralph.engine.loop import End, Loop
@@ -283,7 +283,7 @@ class Lead(Loop):
                 case Word.RESUME:
                     kit.paused = False
                 case Word.STOP | Word.STOP_NOW:
-                    kit.stopping = "stopped by a person"
+                    kit.stopping = STOPPED
                     kit.stop_now = kit.stop_now or control.word is Word.STOP_NOW
                 case Word.SKIP:
                     self._skip(control)

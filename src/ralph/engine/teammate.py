@@ -9,6 +9,7 @@ from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Status
 from ralph.core.team_events import WorkerJoined, WorkerLeft
 from ralph.core.transitions import Released
+from ralph.engine.control import STOPPED
 from ralph.engine.iteration import Iterated, give_back, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.loop import End, Loop
@@ -69,6 +70,12 @@ class Teammate(Loop):
     def prepare(self) -> None:
         """The lead has looked around."""
         self.guard.begin()
+
+    def _asked_to_stop(self) -> End | None:
+        """The lead passes on what people say; so that no session starts meanwhile, look oneself."""
+        if not self.kit.stopping and self.kit.store.is_to_stop(self.kit.settings.run_id):
+            self.kit.stopping = STOPPED
+        return super()._asked_to_stop()
 
     def limit(self) -> str | None:
         """Iterations are counted for the whole team, when one begins."""

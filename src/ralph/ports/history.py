@@ -238,6 +238,10 @@ class History(Protocol):
         """Pass on what was asked of us; nobody is told again."""
         ...
 
+    def is_to_stop(self, run: RunId) -> bool:
+        """Has somebody asked the run to stop, whoever has heard it?"""
+        ...
+
     def take_controls(self, run: RunId) -> list[Control]:
         """What was asked since the last look; each is handed out once."""
         ...

@@ -185,6 +185,15 @@ class SessionsContract(Contract):
         with pytest.raises(Missing):
             store.add_commit(SessionId("t-nobody:1"), "c3", event)
 
+    def test_who_was_asked_to_stop_stays_asked(self, store: Store) -> None:
+        begin(store)
+        store.send(RUN, Word.PAUSE)
+        assert not store.is_to_stop(RUN)
+        store.send(RUN, Word.STOP)
+        store.take_controls(RUN)
+        assert store.is_to_stop(RUN)
+        assert not store.is_to_stop(LATER)
+
     def test_what_is_passed_on_is_heard_once_and_told_nobody(self, store: Store) -> None:
         begin(store)
         store.send(RUN, Word.STOP, reason="enough")

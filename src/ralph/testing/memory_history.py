@@ -283,6 +283,14 @@ class MemoryHistory:
         with self._state.transaction():
             self._state.controls.append((to, control))
 
+    def is_to_stop(self, run: RunId) -> bool:
+        return any(
+            isinstance(one.event, ControlSent)
+            and one.run_id == run
+            and one.event.word in {Word.STOP.value, Word.STOP_NOW.value}
+            for one in self._state.events
+        )
+
     def take_controls(self, run: RunId) -> list[Control]:
         state = self._state
         with state.transaction():

@@ -278,6 +278,11 @@ class HistoryPart(ReviewsPart):
         values = {"run": run, "word": word.value, "task": task, "reason": reason}
         self.db.execute(SQL.send, values | {"now": self.now()})
 
+    @reading
+    def is_to_stop(self, run: RunId) -> bool:
+        """Has somebody asked the run to stop, whoever has heard it?"""
+        return bool(self.db.value(SQL.is_to_stop, {"run": run}))
+
     def take_controls(self, run: RunId) -> list[Control]:
         """What was asked since the last look; each is handed out once."""
         return self._take_controls(run) if self._any_controls(run) else []

@@ -182,6 +182,10 @@ VALUES (:run, :word, :task, :reason, :now)
 -- Has anything been asked? Looked at often, so it takes no lock.
 SELECT EXISTS (SELECT 1 FROM controls WHERE run_id = :run AND taken_at IS NULL)
 
+-- name: is_to_stop
+-- Was the run ever asked to stop?
+SELECT EXISTS (SELECT 1 FROM controls WHERE run_id = :run AND word IN ('stop', 'stop-now'))
+
 -- name: take_controls
 -- What was asked since the last look.
 UPDATE controls SET taken_at = :now WHERE run_id = :run AND taken_at IS NULL
