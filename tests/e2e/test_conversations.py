@@ -1,6 +1,7 @@
 """A person and an agent at one terminal: Ralph hands it over whole and takes it back as it was."""
 
 import os
+import shlex
 import signal
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_ctrl_z_stops_both_and_fg_brings_both_back(talker: Project) -> None:
 
 def test_an_idea_becomes_a_task(talker: Project) -> None:
     terminal = at(talker, "task", "create", "fast exports")
-    terminal.type(f"do {RALPH} task add 'Exports stream'\n".encode())
+    terminal.type(f"do {shlex.quote(RALPH)} task add 'Exports stream'\n".encode())
     hear(terminal, b"t-")
     terminal.type(b"bye\n")
     assert terminal.ended() == 0

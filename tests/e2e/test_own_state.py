@@ -1,5 +1,6 @@
 """Ralph's own files: out of commits, out of the way, and in places that nobody expected."""
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -121,7 +122,7 @@ def test_a_run_outlives_its_screen(project: Project, shell: str) -> None:
     project.agent(DONE)
     tasks = [project.add("first"), project.add("zweite Aufgabe für später")]
     done = subprocess.run(
-        ["/bin/bash", "-c", shell.format(ralph=RALPH)],
+        ["/bin/bash", "-c", shell.format(ralph=shlex.quote(RALPH))],
         cwd=project.path,
         capture_output=True,
         text=True,

@@ -18,6 +18,8 @@ IGNORED: Final = (
     ".ralph/*.log",
     ".ralph/*.lock",
     ".ralph/*.sock",
+    ".ralph/*.tmp",
+    ".agents/**/*.tmp",
     "/MEMORY.md",
 )
 """The database, the views drawn from it, logs, locks and checkouts: all can be made again."""

@@ -6,8 +6,9 @@ from ralph.core.ids import TaskId
 from ralph.engine.kit import Kit
 from ralph.ports.executor import Command, Listener, Timeouts
 
-TRIES = 2
-"""Something that a wall was to cover may go away just when it is built."""
+TRIES = 5
+"""Something that a wall was to cover may go away just when it is built, and more of it the next
+time."""
 
 
 def run_enclosed(

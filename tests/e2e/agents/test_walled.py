@@ -61,7 +61,7 @@ def test_what_it_must_not_do_fails_and_it_goes_on(real: Real, agent: str) -> Non
 @pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_ralph_can_be_called_from_a_session(real: Real, agent: str) -> None:
     project = real(agent)
-    command = f'{RALPH} task add "Found on the way" && echo y > y.txt'
+    command = f'"{RALPH}" task add "Found on the way" && echo y > y.txt'
     project.scripted("x", do(Shell(command=command)), say(CLAIM))
     events = project.events("--limit", "1", code=4)
     added = [one["task"]["title"] for one in events if one["event"] == "task_added"]

@@ -13,7 +13,7 @@ import msgspec
 from ralph.adapters.sandbox.bubblewrap import NAMELESS
 from ralph.adapters.sandbox.launching import HERE, python
 from ralph.adapters.sandbox.terrain import frozen, survey
-from ralph.adapters.sandbox.wall import CheckoutWall
+from ralph.adapters.sandbox.wall import TRIES, CheckoutWall
 from ralph.core.ending import Exit
 from ralph.core.fence import Access, Fence
 from ralph.ports.executor import Captured, Captures, Command
@@ -61,12 +61,12 @@ def try_wall(wall: CheckoutWall, executor: Captures, env: Mapping[str, str]) -> 
 
 
 def _behind(wall: CheckoutWall, executor: Captures, command: Command) -> Captured:
-    for is_last in (False, True):
+    for at_try in range(1, TRIES + 1):
         with wall.around(command) as inside:
             ready = inside.command
             got = executor.capture(ready.argv, cwd=ready.cwd, env=ready.env, timeout_s=60.0)
         said = got.stderr.decode("utf-8", "replace")
-        if is_last or not wall.has_failed(Exit(code=got.code, stderr=said)):
+        if at_try == TRIES or not wall.has_failed(Exit(code=got.code, stderr=said)):
             return got
         # Something that was to be covered has gone away just now, so look again.
         survey.cache_clear()

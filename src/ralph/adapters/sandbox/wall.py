@@ -22,6 +22,9 @@ from ralph.core.fence import Absent, Access, Fence, Network, Place, is_inside
 from ralph.ports.executor import Captured, Captures, Command
 from ralph.ports.sandbox import Sandbox
 
+TRIES: Final = 5
+"""While somebody takes a folder full of sockets away, there is one fewer at every look."""
+
 RUNS_OUTSIDE: Final = (
     "settings.json",
     "settings.local.json",
@@ -239,14 +242,14 @@ class Inside:
         kept = without_secrets(os.environ if env is None else env)
         kept["PATH"] = out_of_reach(kept.get("PATH", os.defpath), self._fence)
         command = Command(argv=tuple(argv), cwd=cwd, env=kept, stdin=stdin)
-        got, why = self._try(command, timeout_s)
-        if why:
+        why = ""
+        for _ in range(TRIES):
+            got, why = self._try(command, timeout_s)
+            if not why:
+                return got
             # Something that we had seen is gone meanwhile, so look again.
             survey.cache_clear()
-            got, why = self._try(command, timeout_s)
-        if why:
-            raise Unavailable(f"the sandbox cannot start: {why}")
-        return got
+        raise Unavailable(f"the sandbox cannot start: {why}")
 
     def _try(self, command: Command, timeout_s: float) -> tuple[Captured, str]:
         inside = self._sandbox.wrap(command, self._fence)

@@ -21,6 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     import os
+    import shlex
     import shutil
     import sys
 
@@ -28,5 +29,5 @@ def run(args: Namespace) -> int:
 
     beside = os.path.join(os.path.dirname(sys.executable), "ralph")
     # The settings are everybody's in the project: a plain name where that is enough.
-    ralph = "ralph" if shutil.which("ralph") else beside
+    ralph = "ralph" if shutil.which("ralph") else shlex.quote(beside)
     return change(args, lambda text: installed(text, ralph), "install the hooks")
