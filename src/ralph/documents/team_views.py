@@ -39,6 +39,10 @@ class Tally:
     """What the workers of one run have done so far."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing is known of the run yet."""
         self._seats: dict[WorkerId, str] = {}
         self._holders: dict[TaskId, str] = {}
         self._shares: dict[str, _Share] = {}
@@ -48,7 +52,7 @@ class Tally:
         """Take one event in; does it change what the files say?"""
         match recorded.event:
             case RunStarted(worker=worker):
-                self.__init__()  # type: ignore[misc]
+                self._begin()
                 self._seats[worker] = FIRST
             case WorkerJoined(worker=worker, seat=seat):
                 self._seats[worker] = seat

@@ -78,8 +78,6 @@ class Loop:
         self.has_baseline = not kit.settings.gates
         self.cut_short: Task | None = None
         """Whose session a signal has just ended."""
-        self.used_up = ""
-        """Which limit was met when the next iteration was to begin."""
 
     def start(self) -> None:
         """Make the run known."""

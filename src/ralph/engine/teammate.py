@@ -46,6 +46,8 @@ class Teammate(Loop):
         super().__init__(kit)
         kit.trunk = self.trunk = trunk
         self.has_baseline = True  # the lead has taken it
+        self.used_up = ""
+        """Which limit was met when the next iteration was to begin."""
 
     def start(self) -> None:
         """Take the seat; the lead has made the run known."""

@@ -93,6 +93,10 @@ class Team:
     """Folds a run's events. A run of one worker has no team."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing is known of the run yet."""
         self.seats: dict[str, Seat] = {}
         self.hands: dict[TaskId, Hand] = {}
         self.merges = 0
@@ -157,7 +161,7 @@ class Team:
         event, at = recorded.event, moment(recorded.time)
         match event:
             case events.RunStarted():
-                self.__init__()  # type: ignore[misc]
+                self._begin()
             case team_events.WorkerJoined(worker=worker, seat=name):
                 self.sit(worker, one_line(name, 40))
             case team_events.WorkerLeft():
