@@ -48,14 +48,6 @@ class Handler(BaseHTTPRequestHandler):
     # Small events must not wait for one another.
     disable_nagle_algorithm = True
 
-    def setup(self) -> None:
-        super().setup()
-        self.server.open.add(self.connection)
-
-    def finish(self) -> None:
-        self.server.open.discard(self.connection)
-        super().finish()
-
     def handle(self) -> None:
         """An agent that goes away in the middle is nothing to speak of."""
         try:
