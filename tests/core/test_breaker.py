@@ -10,8 +10,8 @@ from ralph.core.breaker import (
     Breaker,
     Cause,
     Recovery,
-    Rules,
     State,
+    Tolerance,
     counted,
     half_open,
     recovery,
@@ -27,16 +27,18 @@ STRUCK = Progress(struck=True, reason="no claim")
 FAILED = Progress(failed=True, moved=True, reason="gave up")
 REJECTED = Progress(reason="a gate fails")
 RESEARCH = Progress(struck=True, moved=True, reason="no claim, but notes")
-RULES = Rules(failures=3, stagnation=5, cooldown_s=300.0, max_age_s=7200.0)
+TOLERANCE = Tolerance(failures=3, stagnation=5, cooldown_s=300.0, max_age_s=7200.0)
 PROGRESSES = st.builds(
     Progress, done=st.booleans(), struck=st.booleans(), failed=st.booleans(), moved=st.booleans()
 )
 
 
-def after(*progresses: Progress, rules: Rules = RULES, breaker: Breaker | None = None) -> Breaker:
+def after(
+    *progresses: Progress, tolerance: Tolerance = TOLERANCE, breaker: Breaker | None = None
+) -> Breaker:
     breaker = breaker or Breaker()
     for progress in progresses:
-        breaker = counted(breaker, rules, A, progress, 1000.0)
+        breaker = counted(breaker, tolerance, A, progress, 1000.0)
     return breaker
 
 
@@ -83,57 +85,57 @@ def test_five_iterations_without_progress_open_it_and_it_says_why() -> None:
 
 
 def test_zero_means_never() -> None:
-    never = Rules(failures=0, stagnation=0)
-    assert after(*[STRUCK] * 100, rules=never).is_closed
+    never = Tolerance(failures=0, stagnation=0)
+    assert after(*[STRUCK] * 100, tolerance=never).is_closed
 
 
 def test_it_knows_the_task_on_which_all_failed() -> None:
     assert OPEN.task == A
-    mixed = counted(counted(Breaker(), RULES, A, STRUCK, 1.0), RULES, B, STRUCK, 2.0)
+    mixed = counted(counted(Breaker(), TOLERANCE, A, STRUCK, 1.0), TOLERANCE, B, STRUCK, 2.0)
     assert mixed.task is None
-    assert counted(mixed, RULES, B, STRUCK, 3.0).task is None
+    assert counted(mixed, TOLERANCE, B, STRUCK, 3.0).task is None
 
 
 # Recovery
 
 
 def test_first_it_backs_off_and_tries_one() -> None:
-    assert recovery(OPEN, RULES, has_worked=True, others=False) is Recovery.BACK_OFF
+    assert recovery(OPEN, TOLERANCE, has_worked=True, others=False) is Recovery.BACK_OFF
 
 
 def test_then_the_task_is_put_aside_if_there_is_another() -> None:
     again = after(STRUCK, breaker=TRIED)
     assert (again.state, again.trials) == (State.OPEN, 1)
-    assert recovery(again, RULES, has_worked=True, others=True) is Recovery.SKIP
-    assert recovery(again, RULES, has_worked=True, others=False) is Recovery.PERSON
+    assert recovery(again, TOLERANCE, has_worked=True, others=True) is Recovery.SKIP
+    assert recovery(again, TOLERANCE, has_worked=True, others=False) is Recovery.PERSON
 
 
 def test_a_failure_of_another_task_does_not_put_the_first_one_aside() -> None:
-    again = counted(TRIED, RULES, B, STRUCK, 1300.0)
-    assert recovery(again, RULES, has_worked=True, others=True) is Recovery.PERSON
+    again = counted(TRIED, TOLERANCE, B, STRUCK, 1300.0)
+    assert recovery(again, TOLERANCE, has_worked=True, others=True) is Recovery.PERSON
 
 
 def test_in_the_end_a_person_is_needed() -> None:
     worn_out = replace(OPEN, trials=TRIALS)
-    assert recovery(worn_out, RULES, has_worked=True, others=True) is Recovery.PERSON
+    assert recovery(worn_out, TOLERANCE, has_worked=True, others=True) is Recovery.PERSON
 
 
 @pytest.mark.parametrize("trials", range(TRIALS + 1))
 def test_without_a_cooldown_a_person_is_told_at_once(trials: int) -> None:
-    rules = Rules(cooldown_s=0.0)
+    tolerance = Tolerance(cooldown_s=0.0)
     breaker = replace(OPEN, trials=trials)
-    assert recovery(breaker, rules, has_worked=True, others=True) is Recovery.PERSON
+    assert recovery(breaker, tolerance, has_worked=True, others=True) is Recovery.PERSON
 
 
 def test_whoever_has_just_started_a_run_is_told_at_once_that_nothing_works() -> None:
-    assert recovery(OPEN, RULES, has_worked=False, others=True) is Recovery.PERSON
-    soon = Rules(cooldown_s=10.0)
+    assert recovery(OPEN, TOLERANCE, has_worked=False, others=True) is Recovery.PERSON
+    soon = Tolerance(cooldown_s=10.0)
     assert recovery(OPEN, soon, has_worked=False, others=True) is Recovery.BACK_OFF
 
 
 def test_a_spent_budget_needs_a_person() -> None:
     broke = Breaker(state=State.OPEN, cause=Cause.BUDGET, reason="$50 of $50 spent")
-    assert recovery(broke, RULES, has_worked=True, others=True) is Recovery.PERSON
+    assert recovery(broke, TOLERANCE, has_worked=True, others=True) is Recovery.PERSON
     assert broke.why == "$50 of $50 spent"
 
 
@@ -165,22 +167,22 @@ def test_one_failure_opens_it_again() -> None:
 
 def test_yesterdays_failures_do_not_count() -> None:
     counted_once = after(STRUCK, STRUCK)
-    assert remembered(counted_once, RULES, 1000.0 + 7199.0) == counted_once
-    assert remembered(counted_once, RULES, 1000.0 + 7201.0).failures == 0
-    assert remembered(OPEN, RULES, 1000.0 + 86_400.0).is_closed
+    assert remembered(counted_once, TOLERANCE, 1000.0 + 7199.0) == counted_once
+    assert remembered(counted_once, TOLERANCE, 1000.0 + 7201.0).failures == 0
+    assert remembered(OPEN, TOLERANCE, 1000.0 + 86_400.0).is_closed
 
 
 def test_without_an_age_limit_they_count_for_ever() -> None:
-    assert remembered(OPEN, replace(RULES, max_age_s=0.0), 1e9) == OPEN
+    assert remembered(OPEN, replace(TOLERANCE, max_age_s=0.0), 1e9) == OPEN
 
 
 def test_what_is_switched_off_does_not_keep_it_open() -> None:
-    assert remembered(OPEN, replace(RULES, failures=0), 1000.0).is_closed
-    assert remembered(OPEN, replace(RULES, stagnation=0), 1000.0) == OPEN
+    assert remembered(OPEN, replace(TOLERANCE, failures=0), 1000.0).is_closed
+    assert remembered(OPEN, replace(TOLERANCE, stagnation=0), 1000.0) == OPEN
 
 
 def test_a_clock_that_was_set_back_does_not_keep_it_open_for_years() -> None:
-    assert remembered(replace(OPEN, at=1e9), RULES, 1000.0).is_closed
+    assert remembered(replace(OPEN, at=1e9), TOLERANCE, 1000.0).is_closed
 
 
 @given(st.lists(PROGRESSES, max_size=30))
@@ -189,9 +191,9 @@ def test_it_is_open_only_with_a_cause_and_closed_only_without(progresses: list[P
     for progress in progresses:
         if breaker.state is State.OPEN:
             breaker = half_open(breaker, 0.0)
-        breaker = counted(breaker, RULES, A, progress, 0.0)
+        breaker = counted(breaker, TOLERANCE, A, progress, 0.0)
         assert breaker.is_closed == (breaker.cause is None)
         assert breaker.state is not State.HALF_OPEN
         if breaker.is_closed:
-            assert breaker.failures < RULES.failures
-            assert breaker.stagnation < RULES.stagnation
+            assert breaker.failures < TOLERANCE.failures
+            assert breaker.stagnation < TOLERANCE.stagnation

@@ -8,7 +8,7 @@ import pytest
 from ralph.adapters.agents.command import CommandAgent
 from ralph.core import events
 from ralph.core.agent_events import AgentEvent, ToolResult
-from ralph.core.breaker import Breaker, Cause, Rules, State
+from ralph.core.breaker import Breaker, Cause, State, Tolerance
 from ralph.core.ids import RunId
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
@@ -133,13 +133,13 @@ def test_a_signal_ends_a_run_that_waits_for_its_breaker(world: World) -> None:
 
 
 def test_a_short_cooldown_is_waited_for_even_by_a_run_that_never_worked(world: World) -> None:
-    world.breaker = Rules(cooldown_s=2.0)
+    world.breaker = Tolerance(cooldown_s=2.0)
     world.add()
     assert world.run(HM, HM, HM, world.works()).outcome is Outcome.COMPLETE
 
 
 def test_research_that_is_noted_down_does_not_open_it(world: World) -> None:
-    world.breaker = Rules(failures=2, stagnation=2)
+    world.breaker = Tolerance(failures=2, stagnation=2)
     world.add(max_retries=9)
     notes = says("<journal>found out how it works</journal>")
     ended = world.run(notes, notes, notes, notes, world.works())

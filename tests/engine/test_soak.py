@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from ralph.core import events
-from ralph.core.breaker import Rules
+from ralph.core.breaker import Tolerance
 from ralph.core.ending import Exit, Stop
 from ralph.core.errors import RalphError
 from ralph.core.gates import Gate
@@ -35,7 +35,7 @@ from tests.engine.world import Died, Fate, World
 
 GATE = "make test"
 CLAIM = "<task-done>TASK</task-done>"
-NO_BREAKER = Rules(failures=0, stagnation=0)
+NO_BREAKER = Tolerance(failures=0, stagnation=0)
 
 
 def files_of(task: TaskId) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ralph.core.breaker import Rules
+from ralph.core.breaker import Tolerance
 from ralph.core.context import Room
 from ralph.core.errors import CannotWrite
 from ralph.core.memory import Memory, MemoryKind
@@ -136,7 +136,7 @@ def test_the_rules_of_a_run_are_shown(world: World) -> None:
         world.store,
         world.library,
         world.clock,
-        rules=replace(Rules(), failures=7),
+        tolerance=replace(Tolerance(), failures=7),
         max_cost_usd=200.0,
         room=Room(capacity=1000),
     )

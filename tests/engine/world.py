@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ralph.adapters.agents.command import CommandAgent
 from ralph.core import events
-from ralph.core.breaker import Rules
+from ralph.core.breaker import Tolerance
 from ralph.core.brief import Telling
 from ralph.core.budget import Budget
 from ralph.core.context import Room
@@ -99,7 +99,7 @@ class World:
         self.number = 0
         self.gates: tuple[Gate, ...] = ()
         self.limits = Limits()
-        self.breaker = Rules()
+        self.breaker = Tolerance()
         self.budget = Budget()
         self.budget_hard = "billed"
         self.target: Target = Everything()

@@ -17,7 +17,7 @@ import pytest
 
 from ralph.core.errors import UsageError
 from ralph.core.events import ToolJudged
-from ralph.core.policy.decision import Git, Ground, Packaging, Phase, Rules
+from ralph.core.policy.decision import Git, Ground, Packaging, Phase, Policy
 from ralph.core.policy.leash import Leash
 from ralph.core.tool_uses import ToolUses
 from ralph.inside.hooks import answer
@@ -34,9 +34,9 @@ def caller(house: House) -> Caller:
     return Caller(store=house.store, session=house.door.session, claim=house.door.claim)
 
 
-def before(caller: Caller, command: str, **rules: Any) -> tuple[dict[str, Any], Any]:
+def before(caller: Caller, command: str, **policy: Any) -> tuple[dict[str, Any], Any]:
     payload = {"tool_name": "Bash", "tool_input": {"command": command, "timeout": 5}, "cwd": "/c"}
-    leash = Leash(rules=Rules(**rules), ground=Ground(checkout="/c", home="/home/me"))
+    leash = Leash(policy=Policy(**policy), ground=Ground(checkout="/c", home="/home/me"))
     said, told = answer("pre-tool-use", payload, caller, leash)
     return said.get("hookSpecificOutput", {}), told
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph.core.breaker import Rules
+from ralph.core.breaker import Tolerance
 from ralph.core.gates import GateResult
 from ralph.core.task import Draft, Status
 from ralph.core.team_events import TeammateJudged
@@ -13,15 +13,15 @@ from ralph.testing.clock import FrozenClock
 from ralph.workflows.teammates import Answer, Asked, read_asked, task_completed, teammate_idle
 
 RED = GateResult(name="test", passed=False, code=1, output="1 failed")
-RULES = Rules(failures=2)
+TOLERANCE = Tolerance(failures=2)
 
 
 def completed(store: Store, asked: Asked, failure: GateResult | None = None) -> Answer:
-    return task_completed(store, FrozenClock(), RULES, asked, lambda: failure)
+    return task_completed(store, FrozenClock(), TOLERANCE, asked, lambda: failure)
 
 
 def idle(store: Store, root: Path, seat: str = "teammate-1") -> Answer:
-    return teammate_idle(store, FrozenClock(), RULES, Asked(seat=seat), str(root))
+    return teammate_idle(store, FrozenClock(), TOLERANCE, Asked(seat=seat), str(root))
 
 
 def judged(store: Store) -> list[tuple[str, bool]]:

@@ -59,7 +59,8 @@ def run(args: Namespace) -> int:
     from ralph.cli.pipeline import the_pipeline
     from ralph.cli.run import flags
     from ralph.core.errors import Busy, UsageError
-    from ralph.workflows.phases import COMMANDS, Phase, give_way, journey_of, remember, set_out
+    from ralph.core.policy.decision import Phase
+    from ralph.workflows.phases import COMMANDS, give_way, journey_of, remember, set_out
 
     if args.dry_run:
         raise UsageError("--dry-run is for `ralph build`", hint="ralph build --dry-run")
@@ -101,10 +102,11 @@ def _travel(
     from msgspec.structs import replace
 
     from ralph.cli.opening import the_store
-    from ralph.workflows.phases import NEXT, Phase, remember
+    from ralph.core.policy.decision import Phase
+    from ralph.workflows.phases import NEXT, remember
 
     rounds = 0
-    while journey.phase is not Phase.DONE:
+    while journey.phase is not None:
         is_build = journey.phase is Phase.BUILDING
         if is_build and not (journey.approved or args.yes or _is_approved(pipeline, args)):
             return _wait_for_approval(pipeline)
@@ -141,7 +143,7 @@ def _do(project: "Project", pipeline: "Pipeline", args: Namespace, journey: "Jou
     from ralph.cli.plan import plan_stories
     from ralph.cli.prd import write_prd
     from ralph.cli.validate import validate_stories
-    from ralph.workflows.phases import Phase
+    from ralph.core.policy.decision import Phase
 
     match journey.phase:
         case Phase.DISCOVERY:
@@ -152,7 +154,7 @@ def _do(project: "Project", pipeline: "Pipeline", args: Namespace, journey: "Jou
             return build_stories(project, pipeline, args, "auto")
         case Phase.VALIDATION:
             return validate_stories(project, pipeline, args, events=args.json, command="auto")
-        case Phase.DONE:
+        case None:
             return 0
 
 

@@ -49,13 +49,13 @@ def run(args: Namespace) -> int:
     from ralph.core.policy.decision import Deny, Phase
     from ralph.core.policy.tools import Toolbox
     from ralph.wiring.agents import make_agent
-    from ralph.wiring.policy import policy_ground, policy_rules
+    from ralph.wiring.policy import policy_ground, project_policy
 
     project = the_project_if_any()
     toolbox = Toolbox(reads_by_shell=True)
     if args.agent is not None:
         toolbox = make_agent(project, args.agent).traits.tools
-    rules = policy_rules(project, strict=args.strict)
+    policy = project_policy(project, strict=args.strict)
     ground = policy_ground(project, os.getcwd())
     has_denied = False
     for command in _commands(args.command):
@@ -63,7 +63,7 @@ def run(args: Namespace) -> int:
             "Bash",
             {"command": command},
             phase=Phase(args.phase),
-            rules=rules,
+            policy=policy,
             ground=ground,
             toolbox=toolbox,
         )

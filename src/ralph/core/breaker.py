@@ -48,8 +48,8 @@ class Recovery(StrEnum):
     """Stop, and tell somebody."""
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """When it opens, and for how long. Zero: never, and not at all."""
+class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
+    """How much it puts up with before it opens, and for how long. Zero: never, and not at all."""
 
     failures: int = 3
     stagnation: int = 5
@@ -92,18 +92,18 @@ class Breaker(msgspec.Struct, frozen=True, kw_only=True):
         return "; the last: ".join(filter(None, (told, self.reason)))
 
 
-def remembered(breaker: Breaker, rules: Rules, now: float) -> Breaker:
+def remembered(breaker: Breaker, tolerance: Tolerance, now: float) -> Breaker:
     """The breaker as it is today: yesterday's failures do not count, nor what is switched off."""
     # Also what lies far ahead: a clock that was set back must not keep it open for years.
-    is_old = bool(rules.max_age_s) and abs(now - breaker.at) > rules.max_age_s
-    never = {Cause.FAILURES: not rules.failures, Cause.STAGNATION: not rules.stagnation}
+    is_old = bool(tolerance.max_age_s) and abs(now - breaker.at) > tolerance.max_age_s
+    never = {Cause.FAILURES: not tolerance.failures, Cause.STAGNATION: not tolerance.stagnation}
     is_off = breaker.cause is not None and never.get(breaker.cause, False)
     is_over = is_off or (is_old and breaker.cause is not Cause.BUDGET)
     return Breaker(at=now) if is_over else breaker
 
 
 def counted(
-    breaker: Breaker, rules: Rules, task: TaskId, progress: Progress, now: float
+    breaker: Breaker, tolerance: Tolerance, task: TaskId, progress: Progress, now: float
 ) -> Breaker:
     """The breaker after one more iteration.
 
@@ -126,9 +126,9 @@ def counted(
         )
     stagnation = 0 if progress.moved else breaker.stagnation + 1
     breaker = replace(breaker, failures=failures, stagnation=stagnation, at=now)
-    if rules.failures and failures >= rules.failures:
+    if tolerance.failures and failures >= tolerance.failures:
         return replace(breaker, state=State.OPEN, cause=Cause.FAILURES)
-    if rules.stagnation and stagnation >= rules.stagnation:
+    if tolerance.stagnation and stagnation >= tolerance.stagnation:
         reason = progress.reason or breaker.reason
         return replace(breaker, state=State.OPEN, cause=Cause.STAGNATION, reason=reason, task=task)
     return breaker
@@ -145,14 +145,14 @@ def _in_vain(breaker: Breaker, task: TaskId, progress: Progress, now: float) -> 
     )
 
 
-def recovery(breaker: Breaker, rules: Rules, *, has_worked: bool, others: bool) -> Recovery:
+def recovery(breaker: Breaker, tolerance: Tolerance, *, has_worked: bool, others: bool) -> Recovery:
     """What to do about an open breaker.
 
     `has_worked`: something was done in this run; `others`: there is another task to try.
     """
-    if breaker.cause is Cause.BUDGET or not rules.cooldown_s or breaker.trials >= TRIALS:
+    if breaker.cause is Cause.BUDGET or not tolerance.cooldown_s or breaker.trials >= TRIALS:
         return Recovery.PERSON
-    if not has_worked and rules.cooldown_s > PATIENCE_S:
+    if not has_worked and tolerance.cooldown_s > PATIENCE_S:
         return Recovery.PERSON
     if breaker.trials == 0:
         return Recovery.BACK_OFF

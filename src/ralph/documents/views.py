@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph.core.breaker import Breaker, Rules
+from ralph.core.breaker import Breaker, Tolerance
 from ralph.core.context import MARGIN, OVERHEAD, Filling
 from ralph.core.events import Recorded
 from ralph.core.memory import Memory
@@ -43,7 +43,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float = 0.0
     """What is known of it."""
     breaker: Breaker = Breaker()
-    rules: Rules = Rules()
+    tolerance: Tolerance = Tolerance()
     max_cost_usd: float = 0.0
     context: Filling = Filling()
 
@@ -57,8 +57,8 @@ def state_file(state: State) -> bytes:
         "session_id": state.session,
         "total_cost_usd": round(state.cost_usd, 6),
         "circuit_breaker": {
-            "max_consecutive_failures": state.rules.failures,
-            "max_stagnation_iterations": state.rules.stagnation,
+            "max_consecutive_failures": state.tolerance.failures,
+            "max_stagnation_iterations": state.tolerance.stagnation,
             "max_cost_usd": state.max_cost_usd,
             "state": breaker.state.value,
             "failure_count": breaker.failures,

@@ -65,15 +65,15 @@ class Guard:
 
     def wait(self) -> str | None:
         """Do what may help, and wait. A reason: a person is needed."""
-        kit, rules = self.kit, self.kit.settings.breaker
+        kit, tolerance = self.kit, self.kit.settings.breaker
         task = self.breaker.task
         action = recovery(
             self.breaker,
-            rules,
+            tolerance,
             has_worked=self.has_worked,
             others=any(one.id != task for one in ready_in(kit.store, kit.settings.target, 2)),
         )
-        until = self.breaker.at + rules.cooldown_s
+        until = self.breaker.at + tolerance.cooldown_s
         opened = BreakerOpened(
             run_id=kit.settings.run_id,
             seat=kit.settings.seat,

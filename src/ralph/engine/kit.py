@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from ralph.core.breaker import Rules
+from ralph.core.breaker import Tolerance
 from ralph.core.brief import Telling
 from ralph.core.budget import Budget
 from ralph.core.context import Room
@@ -17,8 +17,7 @@ from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
 from ralph.core.models import Preferences
 from ralph.core.order import Schedule
-from ralph.core.policy.decision import Ground, Phase
-from ralph.core.policy.decision import Rules as Policy
+from ralph.core.policy.decision import Ground, Phase, Policy
 from ralph.core.policy.leash import Leash
 from ralph.core.prices import Price
 from ralph.core.snapshot import Snapshot
@@ -75,7 +74,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The worker's place in its team; a run of its own sits on the first."""
     address: RunId | None = None
     """Under which it is spoken to, if not as the run."""
-    breaker: Rules = Rules()
+    breaker: Tolerance = Tolerance()
     commit: str = "auto"
     fail_fast: bool = False
     lease_s: float = 60.0
@@ -269,7 +268,7 @@ class Kit:
         # The project may be a folder in what git looks after.
         top = self.workspace.path.removesuffix(f"/{self.workspace.prefix.strip('/')}")
         return Leash(
-            rules=self.settings.policy,
+            policy=self.settings.policy,
             ground=Ground(checkout=top, home=self.env.get("HOME", "/")),
             toolbox=self.agent.traits.tools,
             phase=self.settings.phase,
@@ -278,7 +277,7 @@ class Kit:
     def checking_leash(self, agent: Agent, checkout: str) -> Leash:
         """The same for a session that checks another one's work, in a checkout of its own."""
         return Leash(
-            rules=self.settings.policy,
+            policy=self.settings.policy,
             ground=Ground(checkout=checkout, home=self.env.get("HOME", "/")),
             toolbox=agent.traits.tools,
             phase=Phase.VALIDATION,

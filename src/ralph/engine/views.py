@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.core import events
-from ralph.core.breaker import Rules
+from ralph.core.breaker import Tolerance
 from ralph.core.context import Filling, Room
 from ralph.core.errors import RalphError
 from ralph.core.handoff_events import SessionHandedOver
@@ -64,7 +64,7 @@ class Views:
         clock: Clock,
         *,
         seat: str = "teammate-1",
-        rules: Rules = Rules(),  # noqa: B008 - a frozen value
+        tolerance: Tolerance = Tolerance(),  # noqa: B008 - a frozen value
         max_cost_usd: float = 0.0,
         room: Room = Room(),  # noqa: B008 - a frozen value
     ) -> None:
@@ -74,7 +74,7 @@ class Views:
         self._seat = seat
         self._room = room
         self._state = State(
-            rules=rules, max_cost_usd=max_cost_usd, context=Filling(capacity=room.capacity)
+            tolerance=tolerance, max_cost_usd=max_cost_usd, context=Filling(capacity=room.capacity)
         )
         self._drawn: State | None = None
         self._drawn_at = 0.0

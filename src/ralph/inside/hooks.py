@@ -47,7 +47,7 @@ def decided(payload: Mapping[str, Any], leash: Leash) -> Decision:
         str(payload.get("tool_name", "")),
         _given(payload),
         phase=leash.phase,
-        rules=leash.rules,
+        policy=leash.policy,
         ground=ground,
         toolbox=leash.toolbox,
     )

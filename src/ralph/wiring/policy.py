@@ -1,18 +1,18 @@
-"""The policy of a project: its rules, and the ground on which they hold."""
+"""The policy of a project, and the ground on which it holds."""
 
 import os
 
-from ralph.core.policy.decision import Ground, Phase, Rules, rules_of
+from ralph.core.policy.decision import Ground, Phase, Policy, policy_of
 from ralph.core.policy.leash import Leash
 from ralph.core.policy.tools import Toolbox
 from ralph.wiring.agents import make_agent
 from ralph.wiring.project import Project
 
 
-def policy_rules(project: Project, *, strict: bool = False) -> Rules:
+def project_policy(project: Project, *, strict: bool = False) -> Policy:
     """What the project's settings come to."""
     config = project.loaded.config
-    return rules_of(
+    return policy_of(
         git=config.policy.git,
         commits=config.git.commit,
         packaging=config.policy.packaging,
@@ -32,7 +32,7 @@ def leash_here(project: Project, phase: str, agent: str | None, cwd: str) -> Lea
     """For a session that no loop has started."""
     toolbox = make_agent(project, agent).traits.tools if agent is not None else Toolbox()
     return Leash(
-        rules=policy_rules(project),
+        policy=project_policy(project),
         ground=policy_ground(project, cwd),
         toolbox=toolbox,
         phase=Phase(phase),

@@ -8,7 +8,7 @@ from ralph.ports.store import Store
 from ralph.wiring.project import Project, guardrails_of, open_library
 
 if TYPE_CHECKING:
-    from ralph.core.breaker import Rules
+    from ralph.core.breaker import Tolerance
     from ralph.core.brief import Telling
     from ralph.core.context import Room
     from ralph.core.gates import Gate
@@ -65,7 +65,7 @@ def settings_of(
     from ralph.core.order import Schedule
     from ralph.engine.kit import Settings
     from ralph.ports.executor import Timeouts
-    from ralph.wiring.policy import policy_rules
+    from ralph.wiring.policy import project_policy
     from ralph.wiring.programs import agents_programs
     from ralph.wiring.walls import ground_of, session_environment
     from ralph.workflows.pipeline import pipeline_of
@@ -97,7 +97,7 @@ def settings_of(
             iterations=config.execution.limit,
             run_s=seconds(config.timeouts.run),
         ),
-        breaker=breaker_rules(project),
+        breaker=breaker_tolerance(project),
         commit=config.git.commit,
         fail_fast=config.execution.fail_fast,
         verify=config.execution.verify,
@@ -120,7 +120,7 @@ def settings_of(
         max_turns=config.agent.max_turns,
         tools=_tools() if config.agent.mcp else (),
         hooks=hook_command(),
-        policy=policy_rules(project),
+        policy=project_policy(project),
         max_retries=_flag(project, "execution.max_retries", config.execution.max_retries),
         models=preferences(project),
         prices=_prices(project),
@@ -129,13 +129,13 @@ def settings_of(
     )
 
 
-def breaker_rules(project: Project) -> "Rules":
+def breaker_tolerance(project: Project) -> "Tolerance":
     """When a worker's breaker opens."""
-    from ralph.core.breaker import Rules
+    from ralph.core.breaker import Tolerance
     from ralph.core.duration import seconds
 
     breaker = project.loaded.config.breaker
-    return Rules(
+    return Tolerance(
         failures=breaker.failures,
         stagnation=breaker.stagnation,
         cooldown_s=seconds(breaker.cooldown),

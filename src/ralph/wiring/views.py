@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ralph.ports.library import Library
 from ralph.ports.store import Store
 from ralph.wiring.project import Project
-from ralph.wiring.settings import breaker_rules, room_of
+from ralph.wiring.settings import breaker_tolerance, room_of
 
 if TYPE_CHECKING:
     from ralph.engine.views import Views
@@ -21,7 +21,7 @@ def views_of(project: Project, store: Store, library: Library) -> "Views":
         store,
         library,
         SystemClock(),
-        rules=breaker_rules(project),
+        tolerance=breaker_tolerance(project),
         max_cost_usd=config.budget.project_usd,
         room=room_of(project),
     )

@@ -1,29 +1,21 @@
 """The phases of a pipeline in a row, and where it stopped."""
 
-from enum import StrEnum
+from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
+from ralph.core.policy.decision import Phase
 from ralph.ports.papers import Paper, Papers
 from ralph.workflows.pipeline import Pipeline
 
-
-class Phase(StrEnum):
-    """In the order in which they come."""
-
-    DISCOVERY = "discovery"
-    PLANNING = "planning"
-    BUILDING = "building"
-    VALIDATION = "validation"
-    DONE = "done"
-
-
-NEXT = {
+NEXT: Final[Mapping[Phase, Phase | None]] = {
     Phase.DISCOVERY: Phase.PLANNING,
     Phase.PLANNING: Phase.BUILDING,
     Phase.BUILDING: Phase.VALIDATION,
-    Phase.VALIDATION: Phase.DONE,
+    Phase.VALIDATION: None,
 }
+"""What follows; nothing is left to do behind the last one."""
 
 COMMANDS = {
     "prd": Phase.DISCOVERY,
@@ -38,8 +30,8 @@ class Journey(msgspec.Struct, frozen=True, kw_only=True):
     """What is being made of an idea, and how far it has come."""
 
     idea: str = ""
-    phase: Phase = Phase.DISCOVERY
-    """What comes next."""
+    phase: Phase | None = Phase.DISCOVERY
+    """What comes next; None at the end."""
     approved: bool = False
     """A person has seen the plan."""
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph.core.breaker import Rules, counted, remembered
+from ralph.core.breaker import Tolerance, counted, remembered
 from ralph.core.gates import GateResult
 from ralph.core.ids import TaskId
 from ralph.core.limits import Progress
@@ -59,7 +59,7 @@ def read_asked(payload: Mapping[str, Any]) -> Asked:
 def task_completed(
     store: Store,
     clock: Clock,
-    rules: Rules,
+    tolerance: Tolerance,
     asked: Asked,
     first_failure: Callable[[], GateResult | None],
 ) -> Answer:
@@ -67,7 +67,7 @@ def task_completed(
     failed = first_failure()
     task = _meant(store, asked)
     reason = f"gate {failed.name} fails" if failed is not None else ""
-    breaker = remembered(store.breaker(asked.seat), rules, clock.now())
+    breaker = remembered(store.breaker(asked.seat), tolerance, clock.now())
     progress = Progress(
         done=failed is None, moved=failed is None, failed=failed is not None, reason=reason
     )
@@ -79,7 +79,7 @@ def task_completed(
         reason=reason,
     )
     name = task.id if task is not None else TaskId("")
-    store.save_breaker(asked.seat, counted(breaker, rules, name, progress, clock.now()), judged)
+    store.save_breaker(asked.seat, counted(breaker, tolerance, name, progress, clock.now()), judged)
     if failed is not None:
         output = failed.output.strip()
         return Answer(code=2, said=f"{reason}: the task is not done yet.\n{output}".rstrip())
@@ -89,12 +89,14 @@ def task_completed(
     return Answer()
 
 
-def teammate_idle(store: Store, clock: Clock, rules: Rules, asked: Asked, root: str) -> Answer:
+def teammate_idle(
+    store: Store, clock: Clock, tolerance: Tolerance, asked: Asked, root: str
+) -> Answer:
     """It may, when it failed too often, when a person has stopped the team, or when nothing is
     ready."""
     if os.path.lexists(os.path.join(root, ABORT)):
         return Answer()
-    breaker = remembered(store.breaker(asked.seat), rules, clock.now())
+    breaker = remembered(store.breaker(asked.seat), tolerance, clock.now())
     if not breaker.is_closed:
         return Answer(said=f"{asked.seat} rests: {breaker.why}")
     ready = ready_in(store, Everything(), CHOICE)

@@ -10,8 +10,8 @@ from ralph.core.policy.decision import (
     Git,
     Ground,
     Packaging,
+    Policy,
     Rewrite,
-    Rules,
 )
 from tests.core.policy.everyday import EVERYDAY
 from tests.core.policy.forbidden import FORBIDDEN
@@ -19,12 +19,12 @@ from tests.core.policy.rewritten import DENIED, REWRITTEN, UNTOUCHED
 from tests.core.policy.undecided import UNDECIDED
 
 GROUND = Ground(checkout="/w/proj", home="/home/me")
-STRICT = Rules(strict=True)
-UV = Rules(packaging=Packaging.UV)
+STRICT = Policy(strict=True)
+UV = Policy(packaging=Packaging.UV)
 
 
-def decided(text: str, rules: Rules = Rules()) -> Decision:  # noqa: B008 - a frozen value
-    return decide_command(text, rules=rules, ground=GROUND)
+def decided(text: str, policy: Policy = Policy()) -> Decision:  # noqa: B008 - a frozen value
+    return decide_command(text, policy=policy, ground=GROUND)
 
 
 @pytest.mark.parametrize("command", EVERYDAY)
@@ -72,7 +72,7 @@ def test_packages_are_uvs_alone_where_a_project_wants_it_so(command: str, instea
 
 @pytest.mark.parametrize("command", [text for text in EVERYDAY if "git" in text])
 def test_looking_is_allowed_where_git_is_read_only(command: str) -> None:
-    verdict = decided(command, Rules(git=Git.READ_ONLY, strict=True))
+    verdict = decided(command, Policy(git=Git.READ_ONLY, strict=True))
     changes = "git add" in command or "git commit -" in command or " commit " in command
     mentions = command.startswith(("sed", "rg", "echo", "git help", "awk"))
     if changes and not mentions and "--help" not in command:
@@ -97,7 +97,7 @@ def test_looking_is_allowed_where_git_is_read_only(command: str) -> None:
     ],
 )
 def test_git_that_is_read_only_changes_nothing(command: str) -> None:
-    assert isinstance(decided(command, Rules(git=Git.READ_ONLY)), Deny)
+    assert isinstance(decided(command, Policy(git=Git.READ_ONLY)), Deny)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_git_that_is_read_only_changes_nothing(command: str) -> None:
     ],
 )
 def test_where_git_is_free_it_may_do_what_can_be_undone(command: str) -> None:
-    assert decided(command, Rules(git=Git.FREE, strict=True)) == Allow()
+    assert decided(command, Policy(git=Git.FREE, strict=True)) == Allow()
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_where_git_is_free_it_may_do_what_can_be_undone(command: str) -> None:
     ],
 )
 def test_history_is_not_rewritten_even_where_git_is_free(command: str) -> None:
-    assert isinstance(decided(command, Rules(git=Git.FREE)), Deny)
+    assert isinstance(decided(command, Policy(git=Git.FREE)), Deny)
 
 
 def test_a_reason_names_the_command_and_a_way_out() -> None:
@@ -153,23 +153,23 @@ def test_a_reason_names_the_command_and_a_way_out() -> None:
 
 def test_a_door_that_a_person_opened_is_open_here_too() -> None:
     assert isinstance(decided("cat ~/.aws/config"), Deny)
-    assert decided("cat ~/.aws/config", Rules(doors=("aws",))) == Allow()
+    assert decided("cat ~/.aws/config", Policy(doors=("aws",))) == Allow()
 
 
 def test_paths_are_seen_from_where_the_command_runs() -> None:
     inside = Ground(checkout="/w/proj", cwd="/w/proj/sub", home="/home/me")
-    assert decide_command("rm -rf ../build", rules=Rules(), ground=inside) == Allow()
-    assert isinstance(decide_command("rm -rf ../../x", rules=Rules(), ground=inside), Deny)
-    assert decide_command("rm -rf *", rules=Rules(), ground=inside) == Allow()
+    assert decide_command("rm -rf ../build", policy=Policy(), ground=inside) == Allow()
+    assert isinstance(decide_command("rm -rf ../../x", policy=Policy(), ground=inside), Deny)
+    assert decide_command("rm -rf *", policy=Policy(), ground=inside) == Allow()
 
 
 @pytest.mark.parametrize("top", ["/tmp/one/proj", "/tmp/proj"])
 def test_a_checkout_in_a_temporary_folder_has_neighbours(top: str) -> None:
     ground = Ground(checkout=top, home="/home/me")
     for command in ("rm -rf ..", "rm -rf ../other", f"rm -rf {top}/..", "cd sub && rm -rf ../.."):
-        assert isinstance(decide_command(command, rules=Rules(), ground=ground), Deny), command
+        assert isinstance(decide_command(command, policy=Policy(), ground=ground), Deny), command
     for command in ("rm -rf /tmp/x", "rm -rf build", f"rm -rf {top}/build", "rm -rf /tmp/x-*"):
-        assert decide_command(command, rules=Rules(), ground=ground) == Allow(), command
+        assert decide_command(command, policy=Policy(), ground=ground) == Allow(), command
 
 
 def test_there_are_hundreds_of_each_kind() -> None:

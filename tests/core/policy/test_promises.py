@@ -7,12 +7,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ralph.core.policy.deciding import decide_command
-from ralph.core.policy.decision import Allow, Deny, Git, Ground, Packaging, Rewrite, Rules
+from ralph.core.policy.decision import Allow, Deny, Git, Ground, Packaging, Policy, Rewrite
 from tests.core.policy.everyday import EVERYDAY
 from tests.core.policy.forbidden import FORBIDDEN
 
 GROUND = Ground(checkout="/w/proj", home="/home/me")
-STRICT = Rules(strict=True)
+STRICT = Policy(strict=True)
 
 FORBIDDEN_WORDS = st.sampled_from(
     [
@@ -129,7 +129,7 @@ def test_a_forbidden_command_is_found_wherever_it_hides(
     command: str, wrappings: list[Callable[[str], str]]
 ) -> None:
     text = dressed(command, wrappings)
-    assert isinstance(decide_command(text, rules=STRICT, ground=GROUND), Deny), text
+    assert isinstance(decide_command(text, policy=STRICT, ground=GROUND), Deny), text
 
 
 @settings(max_examples=200, deadline=None)
@@ -138,7 +138,7 @@ def test_a_forbidden_text_in_quotes_stays_forbidden(
     command: str, quoted: Callable[[str], str]
 ) -> None:
     text = quoted(command.replace("\0", ""))
-    assert isinstance(decide_command(text, rules=STRICT, ground=GROUND), Deny), text
+    assert isinstance(decide_command(text, policy=STRICT, ground=GROUND), Deny), text
 
 
 @settings(max_examples=400, deadline=None)
@@ -147,7 +147,7 @@ def test_a_harmless_command_runs_however_it_is_dressed(
     command: str, wrappings: list[Callable[[str], str]]
 ) -> None:
     text = dressed(command, wrappings)
-    assert decide_command(text, rules=STRICT, ground=GROUND) == Allow(), text
+    assert decide_command(text, policy=STRICT, ground=GROUND) == Allow(), text
 
 
 NAMES = st.sampled_from(["git push", "pip install x", "git reset --hard"])
@@ -180,8 +180,8 @@ def test_a_forbidden_command_is_found_however_it_is_spelled(
     words = command.split()
     spelled = [spell(word) for spell, word in zip(spellings, words, strict=False)]
     text = " ".join([*spelled, *words[2:]])
-    rules = Rules(packaging=Packaging.UV, strict=True)
-    assert isinstance(decide_command(text, rules=rules, ground=GROUND), Deny), text
+    policy = Policy(packaging=Packaging.UV, strict=True)
+    assert isinstance(decide_command(text, policy=policy, ground=GROUND), Deny), text
 
 
 @settings(max_examples=300, deadline=None)
@@ -192,14 +192,14 @@ def test_a_forbidden_command_is_found_however_it_is_spelled(
 )
 def test_what_is_only_said_is_no_command(template: str, said: str) -> None:
     text = template.format(shlex.quote(said.replace("\0", "")))
-    assert decide_command(text, rules=STRICT, ground=GROUND) == Allow(), text
+    assert decide_command(text, policy=STRICT, ground=GROUND) == Allow(), text
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from([text for text in FORBIDDEN if "\0" not in text]))
 def test_what_is_written_to_a_file_is_no_command(script: str) -> None:
     text = f"cat > run.sh <<'THE_END'\n{script}\nTHE_END\nchmod +x run.sh"
-    assert decide_command(text, rules=STRICT, ground=GROUND) == Allow()
+    assert decide_command(text, policy=STRICT, ground=GROUND) == Allow()
 
 
 SIGNS = st.text(alphabet="git push x=$(){}[];|&<>\"'`\\#!~*?\n\t\r\0-@%^é\ud800", max_size=60)
@@ -208,22 +208,22 @@ SIGNS = st.text(alphabet="git push x=$(){}[];|&<>\"'`\\#!~*?\n\t\r\0-@%^é\ud800
 @settings(max_examples=1000, deadline=None)
 @given(
     SIGNS | st.text(max_size=60),
-    st.builds(Rules, git=st.sampled_from(Git), packaging=st.sampled_from(Packaging)),
+    st.builds(Policy, git=st.sampled_from(Git), packaging=st.sampled_from(Packaging)),
 )
-@example(">&$'a$(b)'", Rules())
-@example("${", Rules())
-@example("$((((", Rules())
-@example("<<a <<b", Rules())
-@example("f() f | f &", Rules())
-@example("alias a=a; a", Rules())
-@example("git -c", Rules())
-@example("find -exec", Rules())
-@example("xargs -I", Rules())
-@example("set -o", Rules())
-@example("printf -v", Rules())
-def test_any_text_gets_a_decision(text: str, rules: Rules) -> None:
+@example(">&$'a$(b)'", Policy())
+@example("${", Policy())
+@example("$((((", Policy())
+@example("<<a <<b", Policy())
+@example("f() f | f &", Policy())
+@example("alias a=a; a", Policy())
+@example("git -c", Policy())
+@example("find -exec", Policy())
+@example("xargs -I", Policy())
+@example("set -o", Policy())
+@example("printf -v", Policy())
+def test_any_text_gets_a_decision(text: str, policy: Policy) -> None:
     for only_reads in (False, True):
-        verdict = decide_command(text, rules=rules, ground=GROUND, only_reads=only_reads)
+        verdict = decide_command(text, policy=policy, ground=GROUND, only_reads=only_reads)
         assert isinstance(verdict, Allow | Deny | Rewrite)
 
 
@@ -233,4 +233,4 @@ def test_harmless_lines_are_harmless_together(lines: list[str]) -> None:
     """Unless one defines what another calls, or moves to where another removes files."""
     kept = [line for line in lines if not any(sign in line for sign in ("cd ", "()", "set -", "="))]
     text = "\n".join(kept)
-    assert decide_command(text, rules=STRICT, ground=GROUND) == Allow(), text
+    assert decide_command(text, policy=STRICT, ground=GROUND) == Allow(), text

@@ -4,7 +4,7 @@ import pytest
 
 from ralph.core.policy.calling import STEPS, Caller
 from ralph.core.policy.deciding import LONGEST, decide_command
-from ralph.core.policy.decision import Allow, Deny, Ground, Rules
+from ralph.core.policy.decision import Allow, Deny, Ground, Policy
 from ralph.core.policy.known import Field, Frame, Known
 from ralph.core.policy.shells import Shelled
 
@@ -12,13 +12,13 @@ GROUND = Ground(checkout="/w/proj", home="/home/me")
 
 
 def denied(text: str) -> str:
-    verdict = decide_command(text, rules=Rules(), ground=GROUND)
+    verdict = decide_command(text, policy=Policy(), ground=GROUND)
     return verdict.reason if isinstance(verdict, Deny) else ""
 
 
 def test_a_megabyte_is_judged() -> None:
     long = "cat > f <<'EOF'\n" + "git push\n" * 110_000 + "EOF\n"
-    assert decide_command(long, rules=Rules(strict=True), ground=GROUND) == Allow()
+    assert decide_command(long, policy=Policy(strict=True), ground=GROUND) == Allow()
     assert "git push" in denied(long + "git push")
     assert "git push" in denied("echo " + "a" * 1_000_000 + "; git push")
 
@@ -42,7 +42,7 @@ def test_what_is_longer_than_any_command_is_refused() -> None:
     ],
 )
 def test_what_is_too_deep_is_refused_or_no_shell(text: str) -> None:
-    strict = decide_command(text, rules=Rules(strict=True), ground=GROUND)
+    strict = decide_command(text, policy=Policy(strict=True), ground=GROUND)
     assert isinstance(strict, Deny)
 
 

@@ -14,9 +14,9 @@ from ralph.core.policy.decision import (
     Ground,
     Packaging,
     Phase,
+    Policy,
     Rewrite,
-    Rules,
-    rules_of,
+    policy_of,
 )
 from ralph.core.policy.inputs import command_of, with_command
 from ralph.core.policy.tools import Toolbox
@@ -37,9 +37,15 @@ TABLE = {
 
 
 def decided(
-    tool: str, phase: Phase, toolbox: Toolbox = CLAUDE, rules: Rules | None = None, **given: object
+    tool: str,
+    phase: Phase,
+    toolbox: Toolbox = CLAUDE,
+    policy: Policy | None = None,
+    **given: object,
 ) -> Decision:
-    return decide(tool, given, phase=phase, rules=rules or Rules(), ground=GROUND, toolbox=toolbox)
+    return decide(
+        tool, given, phase=phase, policy=policy or Policy(), ground=GROUND, toolbox=toolbox
+    )
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -223,7 +229,7 @@ def test_a_list_of_words_is_judged_like_the_text_that_means_the_same() -> None:
 
 def test_a_rewritten_command_goes_where_the_old_one_was() -> None:
     verdict = decided(
-        "Bash", Phase.BUILDING, rules=Rules(packaging=Packaging.UV), command="pytest", timeout=5
+        "Bash", Phase.BUILDING, policy=Policy(packaging=Packaging.UV), command="pytest", timeout=5
     )
     assert verdict == Rewrite(command="uv run pytest")
     assert with_command({"command": "pytest", "timeout": 5}, "uv run pytest") == {
@@ -255,8 +261,8 @@ def test_no_tool_reads_keys(key: str) -> None:
 def test_git_is_read_only_wherever_the_agent_does_not_commit(
     git: str, commits: str, meant: Git
 ) -> None:
-    rules = rules_of(git=git, commits=commits, packaging="free", strict=False, has_uv_lock=True)  # type: ignore[arg-type]
-    assert rules.git is meant
+    policy = policy_of(git=git, commits=commits, packaging="free", strict=False, has_uv_lock=True)  # type: ignore[arg-type]
+    assert policy.git is meant
 
 
 @pytest.mark.parametrize(
@@ -273,12 +279,12 @@ def test_packages_are_uvs_where_it_is_said_or_locked(
     has_uv_lock: bool,  # noqa: FBT001
     meant: Packaging,
 ) -> None:
-    rules = rules_of(
+    policy = policy_of(
         git="free",
         commits="auto",
         packaging=packaging,  # type: ignore[arg-type]
         strict=True,
         has_uv_lock=has_uv_lock,
     )
-    assert rules.packaging is meant
-    assert rules.strict
+    assert policy.packaging is meant
+    assert policy.strict

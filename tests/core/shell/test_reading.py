@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph.core.policy.deciding import decide_command
-from ralph.core.policy.decision import Deny, Ground, Rules
+from ralph.core.policy.decision import Deny, Ground, Policy
 from ralph.core.shell.reading import TooDeep, read
 from ralph.core.shell.tree import Compound, Function, Simple
 from tests.core.policy.everyday import EVERYDAY
@@ -196,7 +196,7 @@ TOKENS = st.sampled_from(
 def test_what_a_shell_runs_is_found_in_any_text(before: list[str], after: list[str]) -> None:
     """bash itself is asked: if it calls git, a strict policy must have said no."""
     text = "".join(before) + "git push" + "".join(after)
-    verdict = decide_command(text, rules=Rules(strict=True), ground=Ground(checkout="/w"))
+    verdict = decide_command(text, policy=Policy(strict=True), ground=Ground(checkout="/w"))
     if not isinstance(verdict, Deny):
         assert not calls_git(text), text
 

@@ -33,7 +33,7 @@ def _asked(name: str) -> tuple[int, str]:
     from ralph.core.errors import UnusableData
     from ralph.wiring.gate_round import first_failure
     from ralph.wiring.project import find_project, open_library
-    from ralph.wiring.settings import breaker_rules
+    from ralph.wiring.settings import breaker_tolerance
     from ralph.workflows.team_views import draw_team_views
     from ralph.workflows.teammates import read_asked, task_completed, teammate_idle
 
@@ -44,14 +44,14 @@ def _asked(name: str) -> tuple[int, str]:
     asked = read_asked(payload if isinstance(payload, dict) else {})
     _go_to(os.environ.get("CLAUDE_PROJECT_DIR") or asked.cwd)
     project = find_project()
-    rules = breaker_rules(project)
+    tolerance = breaker_tolerance(project)
     clock = SystemClock()
     with the_store(project) as store:
         if name == "teammate-idle":
-            said = teammate_idle(store, clock, rules, asked, project.root)
+            said = teammate_idle(store, clock, tolerance, asked, project.root)
         else:
             said = task_completed(
-                store, clock, rules, asked, lambda: first_failure(project, asked.seat)
+                store, clock, tolerance, asked, lambda: first_failure(project, asked.seat)
             )
             draw_team_views(store, open_library(project))
     return said.code, said.said

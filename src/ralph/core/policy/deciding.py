@@ -1,4 +1,4 @@
-"""The decision itself: tool, input, phase and rules in; allow, deny or rewrite out."""
+"""The decision itself: tool, input, phase and policy in; allow, deny or rewrite out."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -13,8 +13,8 @@ from ralph.core.policy.decision import (
     Ground,
     Packaging,
     Phase,
+    Policy,
     Rewrite,
-    Rules,
 )
 from ralph.core.policy.destructive import judge_destruction
 from ralph.core.policy.git_rules import judge_git
@@ -35,7 +35,7 @@ def decide(
     given: Mapping[str, object],
     *,
     phase: Phase,
-    rules: Rules,
+    policy: Policy,
     ground: Ground,
     toolbox: Toolbox,
 ) -> Decision:
@@ -47,9 +47,9 @@ def decide(
     if "Bash" in tools:
         command = command_of(given)
         if is_allowed:
-            return decide_command(command, rules=rules, ground=ground)
+            return decide_command(command, policy=policy, ground=ground)
         if toolbox.reads_by_shell or _asks_ralph(command, ground):
-            return decide_command(command, rules=rules, ground=ground, only_reads=True)
+            return decide_command(command, policy=policy, ground=ground, only_reads=True)
     if not is_allowed:
         return Deny(
             reason=f"{tool} is not for the {phase} phase",
@@ -57,13 +57,13 @@ def decide(
         )
     for key in FILES:
         path = given.get(key)
-        if isinstance(path, str) and (secret := judge_file(path, ground, rules.doors)):
+        if isinstance(path, str) and (secret := judge_file(path, ground, policy.doors)):
             return secret
     return Allow()
 
 
 def decide_command(
-    text: str, *, rules: Rules, ground: Ground, only_reads: bool = False
+    text: str, *, policy: Policy, ground: Ground, only_reads: bool = False
 ) -> Decision:
     """Whether a session may run a shell text like this. Never raises, whatever the text."""
     # A zero cannot be in a command; a shell that meets one in a file leaves it out.
@@ -77,14 +77,14 @@ def decide_command(
     except (TooMuch, RecursionError):
         return Deny(reason="the command is too involved to be judged", suggestion=SIMPLER)
     doubts: list[str] = []
-    for verdict in _verdicts(found, rules, ground, only_reads=only_reads):
+    for verdict in _verdicts(found, policy, ground, only_reads=only_reads):
         if isinstance(verdict, Deny):
             return verdict
         doubts.append(verdict.reason)
-    if doubts and (rules.strict or only_reads):
+    if doubts and (policy.strict or only_reads):
         return Deny(reason=f"this cannot be decided: {doubts[0]}", suggestion=SIMPLER)
     noted = tuple(dict.fromkeys(doubts))
-    if rules.packaging is Packaging.UV:
+    if policy.packaging is Packaging.UV:
         calls = [each for each in found if isinstance(each, Call)]
         rewritten = under_uv(text, calls)
         if rewritten != text:
@@ -93,7 +93,7 @@ def decide_command(
 
 
 def _verdicts(
-    found: Iterable[Found], rules: Rules, ground: Ground, *, only_reads: bool
+    found: Iterable[Found], policy: Policy, ground: Ground, *, only_reads: bool
 ) -> Iterable[Deny | Doubt]:
     for each in found:
         match each:
@@ -105,17 +105,17 @@ def _verdicts(
                     suggestion="call it once",
                 )
             case Call():
-                yield from _judged(each, rules, ground, only_reads=only_reads)
+                yield from _judged(each, policy, ground, only_reads=only_reads)
 
 
 def _judged(
-    call: Call, rules: Rules, ground: Ground, *, only_reads: bool
+    call: Call, policy: Policy, ground: Ground, *, only_reads: bool
 ) -> Iterable[Deny | Doubt]:
     verdicts = (
-        judge_git(call, rules.git),
-        judge_packaging(call) if rules.packaging is Packaging.UV else None,
+        judge_git(call, policy.git),
+        judge_packaging(call) if policy.packaging is Packaging.UV else None,
         judge_destruction(call, ground),
-        judge_credentials(call, ground, rules.doors),
+        judge_credentials(call, ground, policy.doors),
         judge_reading(call) if only_reads else None,
     )
     for verdict in verdicts:

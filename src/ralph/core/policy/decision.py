@@ -1,4 +1,4 @@
-"""What is decided about a call, and by which rules."""
+"""What is decided about a call, and by which policy."""
 
 from enum import StrEnum
 from typing import Literal
@@ -31,8 +31,8 @@ class Packaging(StrEnum):
     FREE = "free"
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings that a decision follows."""
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decision follows."""
 
     git: Git = Git.COMMIT
     packaging: Packaging = Packaging.FREE
@@ -82,7 +82,7 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def rules_of(
+def policy_of(
     *,
     git: Literal["commit", "read-only", "free"],
     commits: Literal["auto", "ralph", "none"],
@@ -90,13 +90,13 @@ def rules_of(
     strict: bool,
     has_uv_lock: bool,
     doors: tuple[str, ...] = (),
-) -> Rules:
-    """The rules that follow from the settings.
+) -> Policy:
+    """The policy that follows from the settings.
 
     Where only Ralph commits, or nobody does, a session's git is read-only whatever else is said.
     """
     uses_uv = packaging == "uv" or (packaging == "auto" and has_uv_lock)
-    return Rules(
+    return Policy(
         git=Git(git) if commits == "auto" else Git.READ_ONLY,
         packaging=Packaging.UV if uses_uv else Packaging.FREE,
         strict=strict,
