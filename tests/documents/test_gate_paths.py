@@ -58,6 +58,26 @@ CANNOT_FAIL = [
     "make test | cut -d , -f 1",
     "make test || cat <<EOF\nno\nEOF",
     "make test; true < /dev/null",
+    # What is done afterwards.
+    "cd web; npm test; cd ..",
+    "cd web; npm test; cd ../..",
+    "cd web; npm test; cd -",
+    "cd web; npm test; cd",
+    "bash -c 'pushd web; npm test; popd'",
+    "make test || touch failed",
+    "make test; rm -f tmp",
+    "make test; rm -rf tmp",
+    "make test || mkdir -p failed",
+    "make test; ls -la",
+    "make test; git status",
+    "make test || env",
+    "setsid -f make test",
+    # Commands that have no word for what they find.
+    "find . -name '*.sh' -exec shellcheck {} \\;",
+    "find -name '*.sh' -exec shellcheck {} ';'",
+    "make format; git diff",
+    "make format; git diff --stat -- src",
+    "git status --porcelain",
 ]
 
 CAN_FAIL = [
@@ -111,6 +131,21 @@ CAN_FAIL = [
     "break; make test",
     "case x in x) true;& y) make test;; esac",
     "case x in x) true;;& *) make test;; esac",
+    # What is done afterwards, and may fail.
+    "make build; cd build",
+    "make build; rm build/tmp",
+    "make build; mkdir build",
+    "make build; ls build",
+    "make build; id builder",
+    "setsid make test",
+    "env make test",
+    "find src -name '*.sh' -exec shellcheck {} \\;",
+    "find . -name '*.sh' -exec shellcheck {} +",
+    "make format; git diff --exit-code",
+    "make format; git diff --quiet",
+    "git diff main",
+    "git diff --check",
+    "git merge-base --is-ancestor a b",
     # Filters that look at something.
     "hash node",
     "declare -f run_tests",

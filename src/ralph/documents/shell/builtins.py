@@ -1,5 +1,6 @@
 """What a shell's own commands do: leave, set, trap, test, or run something else."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -27,6 +28,8 @@ HERE: Final = frozenset({"$$", "$PPID", "$BASHPID", "0", "-1"})
 """Whom to kill in order to end oneself."""
 HARMLESS: Final = ("/activate", ".env", "rc", "profile")
 """Files with these names set variables, and no options."""
+ALWAYS_THERE: Final = re.compile(r"-|/|\.{1,2}(/\.{1,2})*/?")
+"""Folders to go back to."""
 
 
 def _leave(how: How) -> "Builtin":
@@ -79,6 +82,18 @@ def _unset(_shell: Interpreter, arguments: Words, state: State, _around: Around)
     without = succeeded(state._replace(functions=kept))
     # Without a sign it is a variable, or else, in some shells, a function.
     return without if "-f" in given else without | succeeded(state)
+
+
+def _go(_shell: Interpreter, arguments: Words, state: State, _around: Around) -> Ways:
+    """`cd web; npm test; cd ..`: the way back is always open."""
+    words = [literal(word, state) for word in arguments]
+    is_open = all(word is not None and ALWAYS_THERE.fullmatch(word) for word in words)
+    return succeeded(state) if is_open else either(state)
+
+
+def _back(_shell: Interpreter, arguments: Words, state: State, around: Around) -> Ways:
+    """Only bash has it."""
+    return succeeded(state) if around.is_bash and not arguments else either(state)
 
 
 def _set(_shell: Interpreter, arguments: Words, state: State, _around: Around) -> Ways:
@@ -156,6 +171,10 @@ def wrapped(shell: Interpreter, name: str, arguments: Words, state: State, aroun
             break
     if name == "timeout":
         del waiting[:1]
+    if not waiting and name == "env":
+        return succeeded(state)  # prints the environment
+    if programs.leaves_it(name, [literal(word, state) for word in arguments]):
+        return succeeded(state)
     return shell.run(waiting, state, around, functions=False, builtins=False)
 
 
@@ -208,6 +227,8 @@ BUILTINS: Final[dict[str, Builtin]] = {
     "return": _leave("return"),
     "break": _loop("break"),
     "continue": _loop("continue"),
+    "cd": _go,
+    "popd": _back,
     "set": _set,
     "shopt": _shopt,
     "eval": _eval,

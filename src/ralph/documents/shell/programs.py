@@ -1,17 +1,19 @@
 """What is known of programs: which always succeed, and which run another command."""
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 SUCCEEDS: Final = frozenset(
     {"true", ":", "echo", "printf", "sleep", "date", "pwd", "umask", "alias", "times", "jobs"}
-    | {"hash", "clear", "uname", "whoami"}
+    | {"hash", "clear", "uname", "whoami", "id", "hostname", "sync", "touch"}
 )
 """Nothing about the work can make these fail, unless they are asked to look at something."""
 
 ASKED: Final[dict[str, re.Pattern[str]]] = {
     "hash": re.compile("[^-]"),
+    "id": re.compile("[^-]"),
     "alias": re.compile("[^=]*"),
     "jobs": re.compile("[^-]"),
     "date": re.compile("-d|--date|-f|--file|-r|--reference"),
@@ -79,6 +81,8 @@ def always_succeeds(name: str, arguments: Arguments, *, piped: bool) -> bool:
     """Whether it ends with success whatever the work is like."""
     if name in SUCCEEDS:
         return not _is_asked(name, arguments)
+    if name in CAREFREE:
+        return CAREFREE[name](arguments)
     if not piped or name not in FILTERS:
         return False
     unlike = re.compile(FILTERS[name], re.DOTALL)
@@ -90,6 +94,11 @@ def always_succeeds(name: str, arguments: Arguments, *, piped: bool) -> bool:
     if name in SCRIPTED and "-e" not in arguments:
         operands = operands[1:]
     return name in NO_FILES or all(given == "-" for given in operands)
+
+
+def leaves_it(name: str, arguments: Arguments) -> bool:
+    """`setsid -f` ends before what it has started."""
+    return name == "setsid" and _has(arguments[:1], "f", "--fork")
 
 
 def operands_of(name: str, arguments: Arguments) -> Arguments:
@@ -113,6 +122,47 @@ def takes_value(option: str, letters: str) -> bool:
     if option.startswith("--"):
         return option in LONG_VALUES
     return len(option) > 1 and option[-1] in letters and not set(option[1:-1]) & set(letters)
+
+
+def _has(arguments: Arguments, letter: str, long: str) -> bool:
+    """Whether an option is among them."""
+    return any(
+        given == long or (given[:1] == "-" and given[:2] != "--" and letter in given)
+        for given in arguments
+        if given is not None
+    )
+
+
+def _finds(arguments: Arguments) -> bool:
+    """`find . -exec check {} ;` has no word for what the check says; with `+` it has."""
+    places = list(itertools.takewhile(lambda given: given and given[0] not in "-(!", arguments))
+    return set(places) <= {".", "./"} and "+" not in arguments and None not in arguments
+
+
+def _shows(arguments: Arguments) -> bool:
+    """`git diff` succeeds, whatever there is to show."""
+    match arguments:
+        case ["status", *_]:
+            return True
+        case ["diff", *rest]:
+            options = list(itertools.takewhile(lambda given: given != "--", rest))
+            return all(given is not None and given[:1] == "-" for given in options) and (
+                TELLING.isdisjoint(options)
+            )
+        case _:
+            return False
+
+
+CAREFREE: Final[dict[str, Callable[[Arguments], bool]]] = {
+    "rm": lambda arguments: _has(arguments, "f", "--force"),
+    "mkdir": lambda arguments: _has(arguments, "p", "--parents"),
+    "ls": lambda arguments: not operands_of("ls", arguments),
+    "find": _finds,
+    "git": _shows,
+}
+"""These succeed too, with some arguments."""
+TELLING: Final = frozenset({"--exit-code", "--quiet", "--check", "--no-index"})
+"""With one of these the status of `git diff` says something."""
 
 
 def _is_asked(name: str, arguments: Arguments) -> bool:
