@@ -1,50 +1,71 @@
-"""Planning, round by round."""
+"""Diagram 3: planning, round by round."""
 
-from tests.e2e.arrows.row import END, Arrow, ends, logged, told
-from tests.e2e.scenes import FRESH, PRD
+from tests.e2e.arrows.row import END, START, Arrow, ends, logged, told
+from tests.e2e.scenes import FRESH, PLAN, PRD
 
 PLANNING = [
+    Arrow(START, "", "init planning", "plan without a PRD", lambda r: "ralph: " in r.out),
+    Arrow("init planning", "", "check prerequisites", "plan without a PRD", lambda r: PRD in r.out),
     Arrow(
-        "prerequisites",
+        "check prerequisites",
         "PRD not found",
         "missing PRD",
         "plan without a PRD",
         lambda r: "there is no PRD" in r.out,
     ),
-    Arrow("missing PRD", "", END, "plan without a PRD", ends(66)),
+    Arrow("missing PRD", "", END, "plan without a PRD", ends(66, "ralph prd")),
+    Arrow("check prerequisites", "PRD exists", "load config", "plan once", ends(0)),
     Arrow(
-        "prerequisites",
-        "PRD exists",
-        "state files",
+        "load config",
+        "",
+        "create state files",
         "plan once",
         lambda r: all(map(r.ralph, FRESH)),
     ),
-    Arrow("state files", "", "iteration", "plan once", logged("ITERATION 1 start")),
-    Arrow("iteration", "i <= maximum", "prompt", "plan twice", told(PRD, "\0", PRD, "\0")),
-    Arrow("prompt", "", "log start", "plan once", logged("ITERATION 1 start (mode=plan")),
-    Arrow("log start", "", "git state", "plan once", lambda r: "Head (before): " in r.summaries[0]),
-    Arrow("git state", "", "run agent", "plan once", lambda r: r.sessions == 1),
-    Arrow("run agent", "success", "results", "plan once", logged("status=success")),
+    Arrow("create state files", "", "start iteration", "plan once", logged("ITERATION 1 start")),
     Arrow(
-        "run agent",
-        "error",
+        "start iteration", "i <= maximum", "render prompt", "plan twice", told(PRD, "\0", PRD, "\0")
+    ),
+    Arrow("start iteration", "i > maximum", "max reached", "plan twice", lambda r: r.sessions == 2),
+    Arrow("render prompt", "", "log start", "plan once", logged("ITERATION 1 start (mode=plan")),
+    Arrow(
+        "log start",
+        "",
+        "capture git state",
+        "plan once",
+        lambda r: "Head (before): " in r.summaries[0],
+    ),
+    Arrow("capture git state", "", "run agent", "plan once", lambda r: r.sessions == 1),
+    Arrow("run agent", "", "agent success", "plan once", lambda r: "step" in r.file(PLAN)),
+    Arrow("run agent", "", "agent error", "plan with an error", lambda r: "exited with 3" in r.out),
+    Arrow("run agent", "", "agent interrupted", "plan interrupted", lambda r: "SIGINT" in r.out),
+    Arrow("agent success", "", "capture results", "plan once", logged("status=success")),
+    Arrow(
+        "agent error",
+        "",
         "log error",
         "plan with an error",
         lambda r: ": error: " in r.ralph("errors.log"),
     ),
+    Arrow("agent interrupted", "", END, "plan interrupted", ends(130)),
     Arrow(
-        "log error", "", "results", "plan with an error", logged("status=error", "status=success")
+        "log error",
+        "",
+        "capture results",
+        "plan with an error",
+        logged("status=error", "status=success"),
     ),
-    Arrow("run agent", "interrupted", END, "plan interrupted", ends(130)),
-    Arrow("results", "", "run summary", "plan once", lambda r: len(r.summaries) == 1),
-    Arrow("run summary", "", "activity summary", "plan once", logged("| iter=1 | mode=plan")),
+    Arrow("capture results", "", "write run meta", "plan once", lambda r: len(r.summaries) == 1),
     Arrow(
-        "activity summary",
+        "write run meta", "", "append activity summary", "plan once", logged("| iter=1 | mode=plan")
+    ),
+    Arrow("append activity summary", "", "next iteration", "plan twice", logged("ITERATION 1 end")),
+    Arrow(
         "next iteration",
-        "iteration",
+        "",
+        "start iteration",
         "plan twice",
         logged("ITERATION 1 end", "ITERATION 2 start"),
     ),
-    Arrow("iteration", "i > maximum", "maximum reached", "plan twice", lambda r: r.sessions == 2),
-    Arrow("maximum reached", "", END, "plan twice", ends(0)),
+    Arrow("max reached", "", END, "plan twice", ends(0)),
 ]

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from tests.e2e.scenes import Ran
 
-END = "the end"
+START, END = "the beginning", "the end"
+"""What the diagrams draw as a dot."""
 
 
 class Arrow(NamedTuple):

@@ -1,10 +1,10 @@
-"""The whole, and how a PRD comes about."""
+"""Diagrams 1 and 2: the whole, and how a PRD comes about."""
 
-from tests.e2e.arrows.row import END, Arrow, ends, logged, told
+from tests.e2e.arrows.row import END, START, Arrow, ends, logged, told
 from tests.e2e.scenes import ONE, PLAN, PRD
 
 SYSTEM = [
-    Arrow("start", "", "PRD generation", "prd, asked in a sentence", lambda r: r.file(PRD) == ONE),
+    Arrow(START, "", "PRD generation", "prd, asked in a sentence", lambda r: r.file(PRD) == ONE),
     Arrow(
         "PRD generation", "ralph plan", "planning", "plan once", lambda r: "step" in r.file(PLAN)
     ),
@@ -17,8 +17,10 @@ SYSTEM = [
     ),
     Arrow("planning", "ralph build", "build loop", "build", ends(0)),
     Arrow("build loop", "", "story selection", "build", logged("mode=build story=US-001")),
-    Arrow("story selection", "", "implementation", "build", told("It is the story US-001")),
-    Arrow("implementation", "", "story complete", "build", lambda r: "[x] US-001" in r.file(PRD)),
+    Arrow("story selection", "", "story implementation", "build", told("It is the story US-001")),
+    Arrow(
+        "story implementation", "", "story complete", "build", lambda r: "[x] US-001" in r.file(PRD)
+    ),
     Arrow(
         "story complete", "more stories", "story selection", "build", told("US-001", "\0", "US-002")
     ),
@@ -32,6 +34,7 @@ SYSTEM = [
 ]
 
 PRD_GENERATION = [
+    Arrow(START, "", "check input", "prd, asked in a sentence", ends(0)),
     Arrow(
         "check input",
         "request provided",
@@ -57,9 +60,29 @@ PRD_GENERATION = [
         "prd, asked at a terminal",
         told("sells tea"),
     ),
-    Arrow("load agent", "agent configured", "run PRD skill", "prd, asked at a terminal", told(PRD)),
+    Arrow(
+        "load agent",
+        "",
+        "select agent type",
+        "prd, asked at a terminal",
+        lambda r: "command takes over" in r.out,
+    ),
+    Arrow(
+        "select agent type",
+        "agent configured",
+        "run PRD skill",
+        "prd, asked at a terminal",
+        told(PRD),
+    ),
     Arrow(
         "run PRD skill",
+        "",
+        "generate PRD",
+        "prd, asked in a sentence",
+        told(PRD, "sells tea", "Do not build anything"),
+    ),
+    Arrow(
+        "generate PRD",
         "",
         "write PRD file",
         "prd, asked in a sentence",
