@@ -95,16 +95,16 @@ def build_stories(
 
 
 def _preview(project: "Project", pipeline: "Pipeline", *, as_json: bool) -> int:
+    from ralph.cli.opening import warn
     from ralph.core.safe_text import one_line
     from ralph.documents.stories.checking import require_usable
-    from ralph.documents.stories.reading import read_prd
     from ralph.wiring.project import open_library
-    from ralph.workflows.pipeline import require_plan, require_prd
+    from ralph.workflows.pipeline import prd_of, require_plan, require_prd
 
     library = open_library(project)
     require_prd(library, pipeline)
     require_plan(library, pipeline)
-    prd = read_prd(library.read(pipeline.prd).text or "")
+    prd = prd_of(library, pipeline)
     require_usable(prd, pipeline.prd)
     still_open = [story for story in prd.stories if not story.is_ticked]
     if as_json:
@@ -113,6 +113,8 @@ def _preview(project: "Project", pipeline: "Pipeline", *, as_json: bool) -> int:
         stories = [{"id": one.id, "title": one.title, "needs": one.needs} for one in still_open]
         show({"prd": pipeline.prd, "total": len(prd.stories), "open": stories})
         return 0
+    for remark in prd.remarks:
+        warn(f"{pipeline.prd}, {remark}")
     print(f"{pipeline.prd}: {len(still_open)} open of {len(prd.stories)}")
     for story in still_open:
         print(f"open    {story.id}  {one_line(story.title, 80)}")

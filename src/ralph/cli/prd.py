@@ -71,10 +71,10 @@ def run(args: Namespace) -> int:
 def tell(project: "Project", pipeline: "Pipeline") -> None:
     """What there is now, and what follows."""
     from ralph.core.safe_text import one_line
-    from ralph.documents.stories.reading import read_prd
     from ralph.wiring.project import open_library
+    from ralph.workflows.pipeline import prd_of
 
-    stories = read_prd(open_library(project).read(pipeline.prd).text or "").stories
+    stories = prd_of(open_library(project), pipeline).stories
     count = f"{len(stories)} {'story' if len(stories) == 1 else 'stories'}"
     print(f"PRD: {one_line(pipeline.prd)}, {count}")
     print(f"next: {pipeline.command('plan')}")

@@ -4,19 +4,18 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from ralph.core.errors import Missing
+from ralph.core.errors import Missing, RalphError
 from ralph.core.events import RunEnded
 from ralph.core.feature_texts import Talk
 from ralph.core.policy.decision import Phase
 from ralph.documents.stories.checking import flaws
 from ralph.documents.stories.marks import all_boxes
 from ralph.documents.stories.prd import Story
-from ralph.documents.stories.reading import read_prd
 from ralph.engine.kit import Kit
 from ralph.ports.library import Library
 from ralph.workflows.errand import Errand, send
 from ralph.workflows.one_file import OneFile
-from ralph.workflows.pipeline import Pipeline
+from ralph.workflows.pipeline import Pipeline, prd_of
 from ralph.workflows.uncommitted import uncommitted_edits
 
 SHOWN = 10
@@ -84,7 +83,7 @@ def prd_talk(library: Library, pipeline: Pipeline, request: str, context: str) -
 
 def ticked(library: Library, pipeline: Pipeline) -> dict[str, bool]:
     """The stories that are ticked, if only in part; and whether they are ticked as done."""
-    stories = read_prd(library.read(pipeline.prd).text or "").stories
+    stories = prd_of(library, pipeline).stories
     return {one.id: _is_done(one) for one in stories if any(b.ticked for b in all_boxes(one))}
 
 
@@ -102,12 +101,12 @@ def _is_built(story: Story, before: Mapping[str, bool]) -> bool:
 def wrong_with(library: Library, pipeline: Pipeline, before: Mapping[str, bool]) -> str:
     """What keeps the PRD from being built, for whoever writes it; empty where nothing does. Only
     stories that were ticked `before` may be."""
-    page = library.read(pipeline.prd)
-    if page.trouble:
-        return page.trouble
-    if not (page.text or "").strip():
+    try:
+        prd = prd_of(library, pipeline)
+    except RalphError as error:
+        return str(error)
+    if not prd.text.strip():
         return f"there is no {pipeline.prd}, or nothing is in it"
-    prd = read_prd(page.text or "")
     lines = [str(one) for one in (*flaws(prd), *prd.remarks)]
     lines += [
         f"line {story.line}: {story.id} has no criteria; write at least one: - [ ] …"

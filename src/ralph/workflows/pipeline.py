@@ -8,7 +8,10 @@ import msgspec
 
 from ralph.core.errors import Missing, UsageError
 from ralph.documents import activity_log, errors_log, guardrails, progress_log
+from ralph.documents.encoded import decode
 from ralph.documents.prompts import TEMPLATES
+from ralph.documents.stories.prd import Prd
+from ralph.documents.stories.reading import read_prd
 from ralph.documents.templates import fill, template_path
 from ralph.ports.library import Library
 
@@ -136,6 +139,11 @@ def _feature(path: str) -> str:
     words = "".join(char if char.isalnum() or char in "-_." else "-" for char in stem)
     name = words.strip("-.") or "stories"
     return f"{name}-file" if name == "prd" else name
+
+
+def prd_of(library: Library, pipeline: Pipeline) -> Prd:
+    """The PRD as it is now, however it is encoded; without a file, one without stories."""
+    return read_prd(decode(library.content(pipeline.prd) or b"").text)
 
 
 def require_prd(library: Library, pipeline: Pipeline) -> None:

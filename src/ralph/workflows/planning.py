@@ -9,7 +9,6 @@ from ralph.core.events import RunEnded
 from ralph.core.policy.decision import Phase
 from ralph.core.task import Status, Task
 from ralph.documents.stories.checking import require_usable
-from ralph.documents.stories.reading import read_prd
 from ralph.engine.kit import Kit
 from ralph.ports.chronicle import Account
 from ralph.ports.document import Passage
@@ -17,14 +16,14 @@ from ralph.ports.library import Library
 from ralph.workflows.chronicle import Logs
 from ralph.workflows.errand import Errand, send
 from ralph.workflows.one_file import OneFile
-from ralph.workflows.pipeline import Pipeline, require_prd
+from ralph.workflows.pipeline import Pipeline, prd_of, require_prd
 from ralph.workflows.uncommitted import uncommitted_edits
 
 
 def plan_errand(library: Library, pipeline: Pipeline) -> Errand:
     """One look at the code, and a better plan after it. Missing without a PRD."""
     require_prd(library, pipeline)
-    require_usable(read_prd(library.read(pipeline.prd).text or ""), pipeline.prd)
+    require_usable(prd_of(library, pipeline), pipeline.prd)
     return Errand(
         alias=f"{pipeline.feature}-plan",
         title=f"Plan how {pipeline.prd} is built",

@@ -16,7 +16,6 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.target import Subtree
 from ralph.core.task import Draft, Status, Task
 from ralph.documents.stories.prd import Prd, Story
-from ralph.documents.stories.reading import read_prd
 from ralph.documents.validation import (
     Finding,
     GateReport,
@@ -35,7 +34,7 @@ from ralph.ports.document import Left, Passage
 from ralph.ports.papers import Paper
 from ralph.ports.store import Filter, Store
 from ralph.workflows.errand import note
-from ralph.workflows.pipeline import Pipeline
+from ralph.workflows.pipeline import Pipeline, prd_of
 from ralph.workflows.stories import Stories
 from ralph.workflows.uncommitted import uncommitted_edits
 
@@ -137,7 +136,7 @@ class Validation:
     def prepare(self, root: Task, done: set[str]) -> None:
         """One task for each story that is done. Those of a validation that was stopped are gone on
         with, if they are about the same."""
-        self.prd = read_prd(self.kit.library.read(self.pipeline.prd).text or "")
+        self.prd = prd_of(self.kit.library, self.pipeline)
         store = self.kit.store
         drafts = [draft for draft in self._drafts(root) if draft[0].id in done]
         kept = self._kept(root, [draft for _, draft in drafts])

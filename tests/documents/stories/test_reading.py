@@ -152,6 +152,8 @@ def test_a_criterion_may_have_several_lines() -> None:
         "- Depends on: US-002 (sign up), US-003",
         "Depends On : US-002\nDepends on: US-003, US-002",
         "Words first.\nDepends on: [US-002](#b), [US-003](#c)",
+        "Depends on US-002, US-003",
+        "**Depends on** US-002 and US-003",
     ],
 )
 def test_a_story_says_what_it_depends_on(line: str) -> None:
@@ -189,6 +191,8 @@ def test_dependencies_in_code_comments_and_quotations_are_none(text: str) -> Non
         ("[ ] US-003: Pay\n---", "### [ ] US-003: Pay"),
         ("### [ ] US-003:", "### [ ] US-003: Title"),
         ("### [ ] Pay", "### [ ] US-001: Title"),
+        ("###[ ] US-003: Pay", "### [ ] US-003: Pay"),
+        ("##[] US-003: Pay", "### [ ] US-003: Pay"),
     ],
 )
 def test_what_was_probably_meant_as_a_story_is_named_with_its_line(line: str, instead: str) -> None:
@@ -197,6 +201,12 @@ def test_what_was_probably_meant_as_a_story_is_named_with_its_line(line: str, in
     (remark,) = prd.remarks
     assert str(remark).startswith("line 3: ")
     assert instead in remark.message
+
+
+def test_a_heading_without_a_space_is_named_also_where_it_went_into_a_criterion() -> None:
+    prd = read_prd("### [ ] US-001: a\n- [ ] b\n###[ ] US-002: c\n")
+    assert [remark.line for remark in prd.remarks] == [3]
+    assert read_prd("See #[x] and a#[ ] US-001: b\n`###[ ] US-001: c`\n").remarks == ()
 
 
 def test_a_story_that_became_part_of_a_list_is_named_with_its_line() -> None:

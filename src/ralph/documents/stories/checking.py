@@ -23,6 +23,8 @@ def flaws(prd: Prd) -> tuple[Remark, ...]:
 def require_usable(prd: Prd, path: str) -> None:
     """UnusableData that names the first flaw; Missing where there are no stories at all."""
     found = flaws(prd)
+    if found and "\0" in prd.text:
+        raise UnusableData(f"{path} is not text", hint="save it as UTF-8")
     if found and not prd.stories:
         raise Missing(f"{path}, {found[0]}", hint=f"`ralph prd` writes stories; or mend {path}")
     if found:

@@ -5,6 +5,7 @@ from typing import Final
 
 STORY: Final = re.compile(r"\[([\sxX])\][ \t]+(US-[0-9]+):[ \t]*(\S.*)")
 NEARLY: Final = re.compile(r"(\[[^\]\s]{0,3}\s*\])?[ \t]*[*_`]*(US[-_ ]?[0-9]+)\b[*_`]*(.*)", re.I)
+GLUED: Final = re.compile(r"[ \t]*#+(\[[^\]]{0,3}\].*)")
 BOXED: Final = re.compile(r"\[[ xX]?\][ \t]+\S")
 RANK: Final = 3
 """Stories have three #."""
@@ -17,6 +18,12 @@ def story_of(rank: int, content: str) -> tuple[str, str, bool] | None:
     if rank != RANK or found is None:
         return None
     return found[2], found[3].strip(), not found[1].isspace()
+
+
+def glued(line: str) -> str:
+    """The same for a line that is no heading at all, since no space follows its #; else empty."""
+    found = GLUED.match(line)
+    return mistake(RANK, found[1]) if found is not None else ""
 
 
 def mistake(rank: int, content: str) -> str:

@@ -11,14 +11,17 @@ from ralph.core.safe_text import one_line
 from ralph.documents.encoded import readable
 from ralph.documents.markdown import blocks, first_line, line_starts, rank_of, unified
 from ralph.documents.stories.boxes import with_boxes
-from ralph.documents.stories.headings import RANK, mistake, story_of
+from ralph.documents.stories.headings import RANK, glued, mistake, story_of
 from ralph.documents.stories.prd import Box, Criterion, Dependency, Prd, Remark, Story
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 CRITERION: Final = re.compile(r"\[([^\S\n]|[xX])\]\s+(\S.*)", re.S)
-DEPENDS: Final = re.compile(r"[*_]*depends[ \t]+on[*_]*[ \t]*:[*_]*(.*)", re.I)
+DEPENDS: Final = re.compile(
+    r"[*_]*depends[ \t]+on(?:[*_]*[ \t]*:[*_]*|[*_ \t]+(?=US-[0-9]))(.*)", re.I
+)
+"""The colon may be forgotten where a story follows."""
 NAME: Final = re.compile(r"\bUS-[0-9]+\b")
 NOTHING: Final = frozenset({"none", "nothing", "no story", "n/a", "-", "–", "—"})  # noqa: RUF001
 
@@ -55,8 +58,10 @@ class _Reader:
             self._heading(token, self.tokens[at + 1].content)
         elif token.type == "heading_open" and not self.quotes:
             self._listed_heading(token, self.tokens[at + 1].content)
-        elif token.type == "inline" and self.current is not None and not self.quotes:
-            self._words(self.tokens[max(0, at - 2) : at], token)
+        elif token.type == "inline" and not self.quotes:
+            self._doubt(token)
+            if self.current is not None:
+                self._words(self.tokens[max(0, at - 2) : at], token)
 
     def _heading(self, token: "Token", content: str) -> None:
         rank, line = rank_of(token), first_line(token)
@@ -81,6 +86,12 @@ class _Reader:
         if story_of(rank_of(token), content) is not None:
             why = "it is part of a list, so it is not read as a story; let it begin its line"
             self._remark(first_line(token), why)
+
+    def _doubt(self, token: "Token") -> None:
+        if "#[" in token.content:
+            for number, line in enumerate(token.content.split("\n"), first_line(token)):
+                if wrong := glued(line):
+                    self._remark(number, one_line(readable(wrong), 200))
 
     def _words(self, before: Sequence["Token"], token: "Token") -> None:
         line = first_line(token)
