@@ -368,3 +368,20 @@ def test_without_a_name_it_is_ralphs(
     assert who == "Ralph <ralph@localhost>, Ralph <ralph@localhost>"
     workspace.restore(since)
     assert workspace.snapshot() == since
+
+
+def test_commits_tell_how_a_checkout_was_at_a_moment(hands: Hands, workspace: InPlace) -> None:
+    since = workspace.snapshot()
+    for name in ("1000000000", "1000000100"):
+        hands.write(name, name)
+        hands.git("add", name)
+        date = f"{name} +0000"
+        hands.git("-c", "user.name=p", "commit", "-q", "-m", name, f"--date={date}")
+        hands.git("rebase", "-q", "--committer-date-is-author-date", "--force-rebase", "HEAD^")
+    first = hands.git("rev-parse", "HEAD^").strip()
+    hands.write("later", "later")
+    now = workspace.snapshot()
+    assert workspace.as_of(since, now, 1000000100.5) == now
+    assert workspace.as_of(since, now, 1000000050) == Snapshot(head=first, branch="main")
+    assert workspace.as_of(since, now, 1).head == since.head
+    assert workspace.as_of(now, now, 1) == now

@@ -9,15 +9,16 @@ from ralph.core.ending import Exit
 from ralph.core.errors import Missing
 from ralph.core.events import RunEnded, Warned
 from ralph.core.outcome import Outcome
+from ralph.core.snapshot import Snapshot
 from ralph.core.target import Subtree
 from ralph.engine.kit import Kit
 from ralph.ports.executor import Command, Listener
-from ralph.testing.doubles import says
+from ralph.testing.doubles import FakeWorkspace, says
 from ralph.workflows.discovery import discover, prd_errand
 from ralph.workflows.errand import Errand, as_task
 from ralph.workflows.pipeline import PLAN, PRD, Pipeline
 from ralph.workflows.planning import plan, plan_errand
-from tests.engine.shelf import Papered
+from tests.engine.shelf import Papered, Shelf
 from tests.engine.world import Died, Fate
 
 PIPELINE = Pipeline(root="/project")
@@ -101,6 +102,65 @@ def test_killed_anywhere_no_plan_takes_code_along(tmp_path: Path) -> None:
     else:
         raise AssertionError("it never came to its end")
     assert calls > 20
+
+
+class Sneaky(Scribe):
+    """Its first session commits code, and then Ralph is killed."""
+
+    def killed(self) -> None:
+        fate = Fate()
+
+        def commits() -> None:
+            self.workspace.edit("code.txt", "spoiled\n")
+            self.workspace.edit(PLAN, "half a plan\n")
+            self.workspace.commit_files("sneaky", ["code.txt", PLAN])
+            fate.dead = True
+            raise Died
+
+        self.executor.sessions = [says("", does=commits)]
+        with pytest.raises(Died):
+            self.plan(fate)
+
+
+def test_what_a_session_has_committed_that_was_killed_is_taken_off_the_branch(
+    tmp_path: Path,
+) -> None:
+    scribe = Sneaky(tmp_path)
+    scribe.writes = {}
+    scribe.killed()
+    scribe.workspace.edit("mine.txt", "a person's\n")
+    assert scribe.plan().outcome is Outcome.COMPLETE
+    assert scribe.workspace.commits == ["c0", "first", f"Plan how {PRD} is built"]
+    assert scribe.workspace.head["code.txt"] == "code\n"
+    assert scribe.workspace.head[PLAN] == "half a plan\n"
+    assert scribe.workspace.files["mine.txt"] == "a person's\n"
+    assert "mine.txt" not in scribe.workspace.head
+    ((ref, kept),) = scribe.workspace.saved.items()
+    assert kept["code.txt"] == "spoiled\n"
+    assert f"1 commit put back, kept as {ref}" in scribe.warnings()
+
+
+def test_what_a_person_has_committed_since_stays(tmp_path: Path) -> None:
+    class Later(FakeWorkspace):
+        """Whose last commit was made long after the session."""
+
+        def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
+            del since, moment
+            return replace(now, head=self.history[-2].name, tree="", dirty=())
+
+    scribe = Sneaky(tmp_path)
+    scribe.writes = {}
+    scribe.killed()
+    scribe.workspace.edit("mine.txt", "a person's\n")
+    scribe.workspace.commit_files("mine", ["mine.txt"])
+    later = Later()
+    vars(later).update(vars(scribe.workspace))
+    scribe.workspace = later
+    scribe.library = Shelf(later)
+    scribe.plan()
+    assert scribe.workspace.commits[:4] == ["c0", "first", "sneaky", "mine"]
+    assert "commit put back" not in scribe.warnings()
+    assert "what it had committed, up to c2, stays" in scribe.warnings()
 
 
 def test_the_prd_of_a_session_that_was_killed_is_not_planned(tmp_path: Path) -> None:

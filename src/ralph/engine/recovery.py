@@ -29,7 +29,7 @@ def recover(kit: Kit) -> None:
             claim = kit.store.take_over(stale.task.id, stale.task.attempt, kit.settings.worker)
         except ClaimLost:
             continue  # another run was quicker
-        _give_back(kit, claim, session)
+        _give_back(kit, claim, session, stale.seen)
     kit.publish()
 
 
@@ -60,14 +60,14 @@ def _is_dead(kit: Kit, stale: Stale) -> bool:
     return stale.expired if alive is None else not alive
 
 
-def _give_back(kit: Kit, claim: Claim, session: Session | None) -> None:
+def _give_back(kit: Kit, claim: Claim, session: Session | None, seen: float | None) -> None:
     transition: Released | Postponed
     if session is not None and session.mark in BEHIND_THE_SESSION:
         transition = Postponed("its worker died before the session was judged")
     else:
         transition = Released(f"attempt {claim.attempt} was lost: its worker died")
     if session is not None and session.mark is Mark.STARTED:
-        _record_loss(kit, session, claim.task.title, transition.reason)
+        _record_loss(kit, session, claim.task.title, transition.reason, seen or kit.clock.now())
     kit.store.settle(
         claim,
         transition,
@@ -77,14 +77,15 @@ def _give_back(kit: Kit, claim: Claim, session: Session | None) -> None:
     )
 
 
-def _record_loss(kit: Kit, session: Session, title: str, why: str) -> None:
+def _record_loss(kit: Kit, session: Session, title: str, why: str, seen: float) -> None:
     lost = replace(
         session,
-        ended_at=iso(kit.clock.now()),
+        # When its worker was last seen: a machine may have been off for days since.
+        ended_at=iso(max(seen, epoch(session.started_at))),
         ending=Ending(ended=Ended.LOST, detail=why),
         mark=Mark.ENDED,
         # From here on, what a person changes is told from what it left.
-        after=_look(kit) if is_here(kit, session) else None,
+        after=_look(kit, session, seen) if is_here(kit, session) else None,
     )
     event = SessionEnded(
         session_id=session.id, task_id=session.task_id, ended=Ended.LOST, detail=why
@@ -93,12 +94,18 @@ def _record_loss(kit: Kit, session: Session, title: str, why: str) -> None:
     if lost.after is not None:
         kit.memo.look(epoch(session.started_at))
         changes = kit.workspace.changes(session.before or lost.after, lost.after)
+        if changes.commits and lost.after != kit.take_snapshot():
+            what = f"what it had committed, up to {lost.after.head[:10]}"
+            kit.warn(f"{what}, stays: there are commits of yours since", session.task_id)
         kit.memo.take(session, changes, title=title, why=why)
 
 
-def _look(kit: Kit) -> Snapshot | None:
+def _look(kit: Kit, session: Session, seen: float) -> Snapshot | None:
+    """What it left. Commits of later are a person's, and so is what lies on top of them."""
     try:
-        return kit.take_snapshot()
+        now = kit.take_snapshot()
+        last = seen + kit.settings.lease_s
+        return kit.workspace.as_of(session.before or now, now, last)
     except RalphError:
         return None  # the claim in our hands goes back first; then someone else complains
 

@@ -48,6 +48,8 @@ class Stale(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     owner: Owner | None
     expired: bool
+    seen: float | None = None
+    """When it last gave a sign of life."""
 
 
 class Claims(Protocol):

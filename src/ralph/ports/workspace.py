@@ -46,6 +46,11 @@ class Workspace(Protocol):
         """What happened in between."""
         ...
 
+    def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
+        """How a checkout that is `now` like that was at a moment since, as far as commits tell it:
+        the same where nobody has committed later, else the commit that was its head."""
+        ...
+
     def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
         """`base` as if what others did between `since` and `now` had been there before.
 

@@ -224,16 +224,15 @@ class FakeWorkspace:
 
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         """Commits by name, files by content."""
-        files = _differing(self._tree(since), self._tree(now))
-        return Changes(
-            commits=tuple(
-                commit.name
-                for commit in self._made[now.head]
-                if commit not in self._made[since.head]
-            ),
-            files=files,
-            left=tuple(name for name in files if name in now.dirty),
-        )
+        files, before = _differing(self._tree(since), self._tree(now)), self._made[since.head]
+        made = tuple(commit.name for commit in self._made[now.head] if commit not in before)
+        left = tuple(name for name in files if name in now.dirty)
+        return Changes(commits=made, files=files, left=left)
+
+    def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
+        """No commit knows its time."""
+        del since, moment
+        return now
 
     def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
         """File by file; what they committed stays, and what the session committed below it."""

@@ -93,7 +93,8 @@ class MemoryClaims:
                 # One who never joined has no lease at all.
                 expired = holder is None or holder.seen + holder.lease_s <= state.clock.now()
                 owner = holder.member.owner if holder else None
-                found.append(Stale(task=task, owner=owner, expired=expired))
+                seen = holder.seen if holder else None
+                found.append(Stale(task=task, owner=owner, expired=expired, seen=seen))
         return found
 
     def take_over(self, task: TaskId, attempt: int, worker: WorkerId) -> Claim:

@@ -54,8 +54,9 @@ def as_task(store: Store, errand: Errand, max_retries: int) -> Task:
         note(store, made.id, errand.command)
         return made
     store.edit_task(task.id, Edit(description=errand.description))
-    if task.status is not Status.PENDING:
-        # Asked for once more: with a fresh set of tries.
+    if task.status not in (Status.PENDING, Status.IN_PROGRESS):
+        # Asked for once more: with a fresh set of tries. What is in somebody's hands stays there:
+        # the run finds out whether they live, and what they have left behind.
         store.reset(task.id)
     return store.find(task.id)
 

@@ -1,10 +1,16 @@
 """The one file that a session is sent for. Whatever else it changes is put back."""
 
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from ralph.core.errors import RalphError
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
+from ralph.core.target import Subtree
 from ralph.core.task import Task
 from ralph.engine.kit import Kit
+from ralph.engine.unjudged import unjudged
 from ralph.ports.document import Left, Passage
 
 SHOWN = 5
@@ -18,9 +24,23 @@ class OneFile:
         self.path = path
         self.paths = (path, *beside)
         self.before: Snapshot | None = None
+        self._is_first = True
 
     def follow(self) -> tuple[str, ...]:
-        return ()
+        """What a session has committed that was killed is taken off its branch, as its end would
+        have done. What lies there uncommitted may be a person's, and stays."""
+        kit, is_first, self._is_first = self.kit, self._is_first, False
+        # Later on, commits between two sessions are a person's.
+        left = kit.unfinished if is_first else None
+        if left is None or kit.settings.target != Subtree(left.task) or unjudged(kit, left.task):
+            return ()
+        now = kit.take_snapshot()
+        made = kit.workspace.changes(left.base, now).commits
+        if not made:
+            return ()
+        committed = replace(now, tree="", index="", dirty=())
+        back = kit.workspace.carry_over(left.base, committed, now)
+        return self._put_back(back, f"refs/ralph/{left.task}/{left.attempt}", _counted(made))
 
     def passage(self, task: Task) -> Passage | None:
         """Nothing beyond what the task says."""
@@ -47,18 +67,21 @@ class OneFile:
         others = [path for path in changes.files if path not in kit.own]
         if not others and not changes.commits:
             return ()
+        what = _named(others) if others else _counted(changes.commits)
+        return self._put_back(before, f"refs/ralph/{task.id}/{task.attempt}", what)
+
+    def _put_back(self, to: Snapshot, ref: str, what: str) -> tuple[str, ...]:
+        kit = self.kit
         kept = {path: kit.library.content(path) for path in self.paths}
-        ref = f"refs/ralph/{task.id}/{task.attempt}"
         try:
             kit.workspace.save(ref, f"Changed beside {self.path}\n")
-            kit.workspace.restore(before)
+            kit.workspace.restore(to)
         except RalphError as error:
             return (f"what the session changed could not be put back: {error}",)
         kit.snapshot = None
         for path, content in kept.items():
             if content is not None:
                 kit.library.put(path, content)
-        what = _named(others) if others else f"{len(changes.commits)} commits"
         return (f"only {self.path} was to be changed: {what} put back, kept as {ref}",)
 
     def look(self, task: Task) -> Left:
@@ -73,6 +96,10 @@ class OneFile:
 
     def release(self, task: Task) -> None:
         """Nothing is held."""
+
+
+def _counted(commits: Sequence[str]) -> str:
+    return "1 commit" if len(commits) == 1 else f"{len(commits)} commits"
 
 
 def _named(paths: list[str]) -> str:

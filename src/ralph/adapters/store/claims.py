@@ -95,6 +95,7 @@ class ClaimsPart(CrewPart):
                 owner=owner_of(row[:5]),
                 # One who never joined has no lease at all.
                 expired=row[5] is None or epoch(row[5]) + row[6] <= self.clock.now(),
+                seen=None if row[5] is None else epoch(row[5]),
             )
             for row in self.db.rows(SQL.claims_of_others, {"me": me})
         ]

@@ -92,6 +92,10 @@ class InPlace:
         commits = self._objects.commits(since.head, now.head)
         return Changes(commits=commits, files=files, left=left)
 
+    def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
+        head = self._objects.head_at(since.head, now.head, moment)
+        return now if head == now.head else Snapshot(head=head, branch=now.branch)
+
     def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
         return Carry(self._git, self._objects).over(base, since, now)
 

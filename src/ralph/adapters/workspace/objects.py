@@ -63,11 +63,25 @@ class Objects:
 
     def commits(self, old: str, new: str) -> tuple[str, ...]:
         """What `new` has and `old` has not, oldest first."""
+        return tuple(commit for _, commit in self._since(old, new))
+
+    def head_at(self, old: str, new: str, moment: float) -> str:
+        """Where a branch was at a moment, which was at `old` before and is at `new` now."""
+        head = old
+        for made_at, commit in self._since(old, new):
+            if made_at > moment:
+                return head
+            head = commit
+        return new
+
+    def _since(self, old: str, new: str) -> list[tuple[int, str]]:
+        """Commits with the time when each was made."""
         if old == new or not new:
-            return ()
+            return []
         without = (f"^{old}",) if old else ()
-        listed = self._git.word("rev-list", "--topo-order", "--reverse", new, *without)
-        return tuple(listed.split())
+        args = ("rev-list", "--timestamp", "--topo-order", "--reverse", new, *without)
+        lines = self._git.word(*args).splitlines()
+        return [(int(made_at), commit) for made_at, _, commit in (o.partition(" ") for o in lines)]
 
     def write_commit(self, tree: str, message: str, parents: Iterable[str]) -> str:
         """Make a commit that nothing points to yet."""

@@ -100,6 +100,9 @@ class PrivateCheckout:
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         return self._inside.changes(since, now)
 
+    def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
+        return self._inside.as_of(since, now, moment)
+
     def carry_over(self, base: Snapshot, since: Snapshot, now: Snapshot) -> Snapshot:
         return self._inside.carry_over(base, since, now)
 
