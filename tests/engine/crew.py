@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ralph.core.errors import Busy
 from ralph.core.events import RunStarted
+from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.task import Status
 from ralph.engine.kit import Kit
@@ -62,6 +63,10 @@ class FakeTrunk:
 
     def is_open(self, task: TaskId) -> bool:
         return task in self.checkouts
+
+    @contextmanager
+    def look(self, name: str) -> Iterator[str]:
+        yield f"/checkout/{name}"
 
     @contextmanager
     def turn(self) -> Iterator[bool]:
@@ -136,11 +141,14 @@ class Crew(World):
         super().__init__(runs_dir)
         self.trunk = FakeTrunk()
         self.run_is_known = False
+        self.first_baseline: tuple[GateResult, ...] = ()
+        """What the lead has found."""
 
     def teammate(self, fate: Fate | None = None) -> Kit:
         """The kit of the next worker."""
         kit = self.kit(fate)
         kit.settings = replace(kit.settings, run_id=TEAM, address=RunId(kit.settings.worker))
+        kit.baseline = self.first_baseline
         if not self.run_is_known:
             self._make_known()
         return kit
@@ -154,6 +162,7 @@ class Crew(World):
             agent="command",
             checkout="/checkout",
             started_at="2026-01-01T00:00:00Z",
+            baseline=self.first_baseline,
         )
         event = RunStarted(
             run_id=TEAM,
@@ -163,6 +172,12 @@ class Crew(World):
             checkout=run.checkout,
         )
         self.store.start_run(run, replace(self.kit().settings.owner, pid=-1), 60.0, event)
+
+    def others_mend(self, **files: str) -> None:
+        """Somebody else merges what makes every gate pass."""
+        self.trunk.others_merge(**files)
+        mended = tuple(replace(one, passed=True, code=0) for one in self.first_baseline)
+        self.store.save_baseline(TEAM, mended)
 
     def works_along(self, *sessions: Play, fate: Fate | None = None) -> Report:
         """One worker, whose sessions must be just these."""

@@ -93,6 +93,12 @@ def remember(kit: Kit, results: tuple[GateResult, ...]) -> None:
     kit.store.save_baseline(kit.settings.run_id, kit.baseline)
 
 
+def last_baseline(kit: Kit) -> tuple[GateResult, ...]:
+    """What it is for the whole run by now: others may have renewed it."""
+    run = kit.store.run(kit.settings.run_id)
+    return run.baseline if run is not None else ()
+
+
 def run_gates(kit: Kit, task: TaskId) -> tuple[GateResult, ...]:
     """In order; one that was green and is red now ends it, since the verdict is clear."""
     red = {result.name for result in kit.baseline if not result.passed}

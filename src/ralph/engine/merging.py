@@ -8,7 +8,7 @@ import msgspec
 
 from ralph.core.errors import Busy, NoSuchTask
 from ralph.core.events import GatesWeighed, WorkSaved
-from ralph.core.gates import weigh
+from ralph.core.gates import GateResult, weigh
 from ralph.core.ids import TaskId
 from ralph.core.merging import conflict_in_words, has_both_sides
 from ralph.core.snapshot import Snapshot
@@ -17,10 +17,10 @@ from ralph.core.team_events import MergeBegun, MergeQueued, WorkMerged
 from ralph.core.transitions import Accepted, Conflicted, Rejected
 from ralph.core.verdict import Verdict, on_gates
 from ralph.engine.control import listen
-from ralph.engine.gates import Interrupted, remember, run_gates
+from ralph.engine.gates import Interrupted, last_baseline, remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.ports.claims import Claim
-from ralph.ports.history import Session
+from ralph.ports.history import Mark, Session
 from ralph.ports.trunk import Conflict, Trunk
 
 QUEUE_S: Final = 0.2
@@ -67,12 +67,11 @@ def _merge(kit: Kit, trunk: Trunk, task: TaskId, session: Session) -> Merged:
         return Merged(refused=_conflicted(kit, session, rebased.conflict))
     now = kit.workspace.snapshot()
     onto = Snapshot(head=rebased.tip, branch=now.branch)
-    if base is None or base.head != rebased.tip:
-        refused = _gated(kit, task)
-        if refused is not None:
-            return Merged(refused=refused, base=onto)
-        # From here on nobody has to ask the gates again, though Ralph should die now.
-        kit.store.move_base(task, onto)
+    refused = _gated(kit, session, is_moved=base is None or base.head != rebased.tip)
+    if refused is not None:
+        return Merged(refused=refused, base=onto)
+    # From here on nobody has to ask the gates again, though Ralph should die now.
+    kit.store.move_base(task, onto)
     kit.store.rename_commits(session.id, kit.workspace.changes(onto, now).commits)
     trunk.advance(task, rebased.tip)
     return _in_the_branch(kit, trunk, task)
@@ -123,21 +122,33 @@ def _is_called_off(kit: Kit, claim: Claim) -> bool:
     return bool(stop or kit.interrupted() or kit.stop_now or not kit.store.holds(claim))
 
 
-def _gated(kit: Kit, task: TaskId) -> Verdict | None:
+def _gated(kit: Kit, session: Session, *, is_moved: bool) -> Verdict | None:
     """The work passes on top of what others have done, or a verdict that says why not."""
     if not kit.settings.gates:
         return None
-    results = run_gates(kit, task)
+    task = session.task_id
+    # What is green there by now stays green, whatever it was when the task began.
+    kit.baseline = last_baseline(kit)
+    results = run_gates(kit, task) if is_moved else _said(kit, session)
     evidence, decisive = weigh(kit.baseline, results)
-    kit.record(GatesWeighed(task_id=task, evidence=evidence))
     verdict = on_gates(evidence, decisive)
+    if is_moved:
+        kit.record(GatesWeighed(task_id=task, evidence=evidence))
     if isinstance(verdict.transition, Accepted):
+        if is_moved:
+            kit.store.mark_session(session.id, Mark.COMMITTED, results)
+            _clear(kit, task)
         remember(kit, results)
-        _clear(kit, task)
         return None
     return msgspec.structs.replace(
         verdict, message=f"{verdict.message}, once it is on top of what others have merged"
     )
+
+
+def _said(kit: Kit, session: Session) -> tuple[GateResult, ...]:
+    """By the gates, about this work as it is."""
+    judged = kit.store.session(session.task_id, session.attempt)
+    return judged.gates if judged is not None else ()
 
 
 def _conflicted(kit: Kit, session: Session, conflict: Conflict) -> Verdict:

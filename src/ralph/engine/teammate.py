@@ -10,6 +10,7 @@ from ralph.core.task import Status
 from ralph.core.team_events import WorkerJoined, WorkerLeft
 from ralph.core.transitions import Released
 from ralph.engine.control import STOPPED
+from ralph.engine.gates import last_baseline
 from ralph.engine.iteration import Iterated, give_back, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.loop import End, Loop
@@ -46,6 +47,8 @@ class Teammate(Loop):
         super().__init__(kit)
         kit.trunk = self.trunk = trunk
         self.has_baseline = True  # the lead has taken it
+        self.first_baseline = kit.baseline
+        """What the gates said when the run began."""
         self.used_up = ""
         """Which limit was met when the next iteration was to begin."""
 
@@ -122,16 +125,19 @@ class Teammate(Loop):
 
     def _move_in(self, taken: Claim) -> None:
         kit, task = self.kit, taken.task
+        # Asked first: a tip that passes more than is known here does no harm, the merge asks again.
+        kit.baseline, is_there = last_baseline(kit), self.trunk.is_open(task.id)
         kit.workspace = self.trunk.open(task.id)
         if kit.library_at is not None:
             # Lessons and documents as the others have left them.
             kit.reader = Reader(kit.library_at(kit.workspace.path), kit.settings.guardrails)
         kit.snapshot, kit.kept, kit.unfinished, kit.conflict = None, frozenset(), None, ""
-        run = kit.store.run(kit.settings.run_id)
-        kit.baseline = run.baseline if run is not None else ()
         sessions = last_sessions(kit, task.id)
         begins = beginning([one.judged for one in sessions])
         if begins is Beginning.AS_IT_IS:
+            if is_there:
+                # It may lack what has made a gate pass since.
+                kit.baseline = self.first_baseline
             return
         ref = f"refs/ralph/conflict/{task.id}/{sessions[0].attempt}"
         theirs: list[TaskId] = []

@@ -10,6 +10,7 @@ import msgspec
 from ralph.adapters.executor.staff import Team
 from ralph.adapters.workspace.trunk import SharedBranch, current_branch
 from ralph.config.load import Loaded
+from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.order import Schedule
 from ralph.core.target import Target
@@ -33,6 +34,8 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     """Documents that only the lead writes."""
     target: Target
     schedule: Schedule
+    baseline: tuple[GateResult, ...]
+    """What the gates said when the run began."""
     run_s: float
     """Seconds that are left to the run; 0 is without limit."""
     loaded: Loaded
@@ -71,6 +74,7 @@ def assemble_team(
                 papers=kit.document.paths if kit.document is not None else (),
                 target=s.target,
                 schedule=s.schedule,
+                baseline=kit.baseline,
                 run_s=max(left, 0.001) if s.limits.run_s else 0.0,
                 loaded=project.loaded,
             )

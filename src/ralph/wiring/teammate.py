@@ -78,6 +78,7 @@ def work(seat: Seat) -> Report:
             sink=Silent(),
             interrupted=lambda: signals.interrupted or (ORPHANED if orphaned else None),
         )
+        made.kit.baseline = seat.baseline
         made.kit.document = Quoted(made.kit, seat.papers)
         return work_along(made.kit, trunk_of(project, made, seat.branch))
 

@@ -144,10 +144,11 @@ def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
     verdict = replace(on_gates(evidence, decisive), improved=improved(kit.baseline, results))
     if isinstance(verdict.transition, Accepted):
         verdict = _looked_at(kit, claim, session, base, verdict)
-    if isinstance(verdict.transition, Accepted):
-        remember(kit, results)
-    else:
+    if not isinstance(verdict.transition, Accepted):
         kit.kept |= _dropped(kit, session, base)
+    elif kit.trunk is None:
+        # In a team that is said of the branch, and the work is not there yet.
+        remember(kit, results)
     return verdict
 
 
