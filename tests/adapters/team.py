@@ -9,6 +9,7 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.sandbox.wall import NoWall
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.preparing import Preparation
+from ralph.adapters.workspace.stock import Stock
 from ralph.adapters.workspace.trunk import SharedBranch
 from ralph.core.ids import TaskId
 from ralph.ports.executor import Captures
@@ -24,6 +25,7 @@ def a_trunk(
     project: str = "",
     include: Sequence[str] = (),
     setup: Sequence[str] = (),
+    stock: Stock | None = None,
     executor: Captures | None = None,
 ) -> SharedBranch:
     """As another process would have it."""
@@ -38,6 +40,7 @@ def a_trunk(
             str(root),
             include=include,
             setup=setup,
+            stock=stock,
             env=os.environ,
             executor=executor,
             wall=NoWall(),

@@ -8,6 +8,7 @@ import pytest
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.stock import Stock
 from ralph.adapters.workspace.trunk import current_branch
 from ralph.core.errors import Busy, Missing, RalphError, Unavailable
 from ralph.core.shelf import Guardrail, GuardrailKind
@@ -96,6 +97,26 @@ def test_a_repository_that_leads_elsewhere_is_not_followed(source: Hands) -> Non
     trunk.close(ONE)
     assert state(source) == before
     assert not trunk.is_open(ONE)
+
+
+def test_a_look_at_the_tip_is_thrown_away_and_what_it_installed_is_there_for_all(
+    source: Hands, tmp_path: Path
+) -> None:
+    source.write(".gitignore", "deps/\n*.log\n")
+    source.commit()
+    setup = ("mkdir deps; echo x >> ../installed; touch deps/one",)
+    stock = Stock(str(tmp_path / "stock"), ("deps",), setup)
+    trunk = a_trunk(source, setup=setup, stock=stock)
+    with trunk.look("baseline") as place:
+        assert Path(place, "deps/one").exists()
+        # What is done there reaches nobody.
+        Path(place, "deps/two").touch()
+        Path(place, "README.md").write_text("changed")
+    assert not Path(place).exists()
+    inside = opened(trunk, ONE)
+    assert [path.name for path in (inside.top / "deps").iterdir()] == ["one"]
+    assert (folder_of(source) / "installed").read_text() == "x\n"
+    assert state(inside)[2] == ""
 
 
 def test_a_project_in_a_folder_of_the_repository(source: Hands) -> None:

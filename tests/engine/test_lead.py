@@ -1,5 +1,6 @@
 """The lead of a team: seats, deaths, people's words, and the conclusion."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from msgspec.structs import replace
 
 from ralph.core.errors import UnusableData, UsageError
 from ralph.core.events import RunEnded, Warned
-from ralph.core.ids import RunId, WorkerId
+from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.order import Schedule
 from ralph.core.outcome import Outcome
 from ralph.core.target import Everything
@@ -34,6 +35,7 @@ class FakeStaff:
         self.called_off = False
         self.mute = False
         self.leaves_with: Report | None = None
+        self.on_leaving: Callable[[], object] = lambda: None
 
     def hire(self, seat: str) -> WorkerId:
         self.hired += 1
@@ -69,6 +71,7 @@ class FakeStaff:
 
     def _leave(self, seat: str, report: Report | None) -> None:
         worker = self.here.pop(seat)
+        self.on_leaving()
         if report is None:
             store = self.world.store
             store.join(worker, self.world.run_id, DEAD, 60.0, seat)
@@ -261,3 +264,38 @@ def test_no_commits_no_team(office: Office) -> None:
     kit.settings = replace(kit.settings, commit="none")
     with pytest.raises(UsageError, match="commits"):
         run_team(kit, office.trunk, office.staff, 2)  # type: ignore[arg-type]
+
+
+def test_what_is_added_when_all_have_left_is_done_as_well(office: Office) -> None:
+    office.add("first")
+    added: list[TaskId] = []
+
+    def last_minute() -> None:
+        # Everybody has seen that nothing was left.
+        if not office.staff.here and not added:
+            added.append(office.add("added in the last moment"))
+
+    office.staff.on_leaving = last_minute
+    ended = office.lead(2)
+    assert ended.outcome is Outcome.COMPLETE
+    assert office.task(added[0]).status is Status.DONE
+
+
+def test_a_pause_is_announced_once(office: Office) -> None:
+    office.add()
+    office.staff.mute = True
+
+    def pause() -> None:
+        if not office.store.in_progress(Everything()):
+            worker = office.staff.present["teammate-1"]
+            office.store.claim(worker, office.run_id, Everything(), Schedule.PRIORITY)
+            office.store.send(office.run_id, Word.PAUSE)
+        elif office.told(Warned):
+            office.signal = "SIGINT"
+
+    office.executor.meanwhile = pause
+    office.lead(2)
+    warned = [one.message for one in office.told(Warned) if isinstance(one, Warned)]
+    assert [line for line in warned if "pause" in line] == [
+        "the run will pause after the sessions that are at work"
+    ]

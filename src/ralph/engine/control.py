@@ -71,7 +71,8 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
 
 def _pause(kit: Kit, running: TaskId | None) -> None:
     kit.paused = True
-    if running is not None:
+    # In a team the lead has said so, once for all.
+    if running is not None and kit.trunk is None:
         kit.warn("the run will pause after this session")
 
 

@@ -42,6 +42,9 @@ WORST_FIRST: Final = (
 )
 """Which worker's reason is the run's, when work is left."""
 
+IDLE: Final = (Outcome.COMPLETE, Outcome.COMPLETE_WITH_FAILURES, Outcome.NO_PLAN, Outcome.BLOCKED)
+"""Whoever leaves so could do more, if there were more."""
+
 
 def run_team(kit: Kit, trunk: Trunk, staff: Staff, workers: int) -> RunEnded:
     """Run to one outcome, with this many workers; the record of it is the last event."""
@@ -117,11 +120,10 @@ class Lead(Loop):
             if end := self._asked_to_stop() or self._nothing_left() or self._baseline():
                 return _report(end)
             self._fill_seats()
-            while self.staff.present or self._fill_seats():
+            while self.staff.present or self._goes_on():
                 kit.executor.sleep(TICK_S, self._tick)
                 if self._is_over():
                     self._say_goodbye()
-            self._tick()
             return self._conclusion()
         finally:
             self.staff.close()
@@ -137,7 +139,7 @@ class Lead(Loop):
         if not kit.settings.gates:
             return None
         try:
-            with kit.checkouts.of(kit.workspace, kit.take_snapshot(), "verify-baseline") as place:
+            with self.trunk.look("baseline") as place:
                 results = tuple(run_at(kit, gate, place) for gate in kit.settings.gates)
         except Interrupted:
             return self._asked_to_stop()
@@ -146,17 +148,23 @@ class Lead(Loop):
 
     # Workers
 
-    def _fill_seats(self) -> bool:
-        """Hire where a seat is free, while there is work; True if anybody came."""
-        hired = False
+    def _fill_seats(self) -> None:
+        """Hire where a seat is free, while there is work."""
         kit = self.kit
         if self._is_over() or kit.stopping or kit.paused or not kit.store.has_open(self.target):
-            return False
+            return
+        if kit.store.has_ready(self.target):
+            # Added since somebody has left because there was nothing to do.
+            self.empty = {seat: one for seat, one in self.empty.items() if one.outcome not in IDLE}
         for seat in self.seats:
             if seat not in self.staff.present and seat not in self.empty:
                 self.staff.hire(seat)
-                hired = True
-        return hired
+
+    def _goes_on(self) -> bool:
+        """Everybody has left: is there anything that was added meanwhile?"""
+        self._follow()
+        self._tick()
+        return bool(self.staff.present)
 
     def _tick(self) -> bool:
         """Look at everything once; True: something has changed that needs more than a look."""
@@ -280,6 +288,8 @@ class Lead(Loop):
             match control.word:
                 case Word.PAUSE:
                     kit.paused = True
+                    if kit.store.in_progress(self.target):
+                        kit.warn("the run will pause after the sessions that are at work")
                 case Word.RESUME:
                     kit.paused = False
                 case Word.STOP | Word.STOP_NOW:

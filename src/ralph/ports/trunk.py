@@ -54,6 +54,11 @@ class Trunk(Protocol):
         """Whose checkouts are there."""
         ...
 
+    def look(self, name: str) -> AbstractContextManager[str]:
+        """A checkout of the tip, prepared like those of tasks, to be thrown away; yields the
+        project's directory in it."""
+        ...
+
     def turn(self) -> AbstractContextManager[bool]:
         """The right to move the tip, for one process at a time; False: somebody else has it. The
         kernel takes it from whoever dies."""

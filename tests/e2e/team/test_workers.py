@@ -76,6 +76,9 @@ def test_a_team_needs_a_branch(project: Project) -> None:
     project.add("a")
     project.git("checkout", "-q", "--detach")
     refused(project.try_ralph("run", "--workers", "2"), 1, "git switch")
+    project.ralph("run", "--workers", "2", "--branch", "feature/one")
+    assert project.git("symbolic-ref", "--short", "HEAD") == "feature/one"
+    assert project.commits()[0] == "a"
 
 
 def test_no_team_starts_while_abort_is_there(project: Project) -> None:
@@ -335,9 +338,9 @@ def test_dependencies_are_installed_once(project: Project) -> None:
     project.write(".gitignore", "deps/\n")
     project.git("add", ".gitignore")
     project.git("commit", "-qm", "ignore")
-    tasks = [project.add("alpha")]
-    tasks += [project.add(name, "--blocked-by", tasks[0]) for name in ("beta", "gamma")]
-    project.ralph("run", "--workers", "2")
+    # All at once: whoever comes second waits for what the first one installs.
+    tasks = [project.add(name) for name in ("alpha", "beta", "gamma")]
+    project.ralph("run", "--workers", "3")
     assert [project.status(task) for task in tasks] == ["done"] * 3
     assert log.read_text() == "x\n"
 

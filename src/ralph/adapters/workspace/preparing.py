@@ -43,19 +43,30 @@ class Preparation:
 
     def prepare(self, path: str) -> None:
         """Do it in the project's directory of one checkout."""
+        self._bring(path)
+        if self._stock is None or not self._stock.take(path):
+            self._install(path)
+
+    def prepare_for_all(self, path: str) -> None:
+        """The same, and let others have what was installed here. Only in a checkout of accepted
+        work: a session could leave something for them."""
+        self._bring(path)
+        if self._stock is None:
+            self._install(path)
+            return
+        with self._stock.turn():
+            if not self._stock.take(path):
+                self._install(path)
+                self._stock.put(path)
+
+    def _bring(self, path: str) -> None:
         for pattern in self._include:
             for found in glob.glob(pattern, root_dir=self._project, recursive=True):
                 _copy(self._project, found, path)
-        if self._stock is not None and self._stock.take(path):
-            return
+
+    def _install(self, path: str) -> None:
         for line in self._setup:
             self._set_up(line, path)
-
-    def keep(self, path: str) -> None:
-        """Let others have what was installed here. Only from a checkout in which nobody has worked:
-        a session could leave something for them."""
-        if self._stock is not None:
-            self._stock.put(path)
 
     def _set_up(self, line: str, path: str) -> None:
         command = Command(argv=("/bin/sh", "-c", line), cwd=path, env=self._env)

@@ -74,8 +74,7 @@ class Rooms:
                 name=task,
             )
             try:
-                preparation.prepare(checkout.path)
-                preparation.keep(checkout.path)
+                preparation.prepare_for_all(checkout.path)
             except BaseException:
                 checkout.discard()
                 raise

@@ -4,12 +4,15 @@ Copies, not links: what a session does to its own must not reach the next one's.
 """
 
 import contextlib
+import fcntl
 import glob
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+from ralph.core.errors import CannotWrite
 
 MANIFESTS: Final = (
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"),
@@ -21,6 +24,8 @@ MANIFESTS: Final = (
 KEPT: Final = 3
 """So many different installations; branches with other dependencies take turns."""
 
+LOCK: Final = ".lock"
+
 
 class Stock:
     """Folders of one project that setup commands make."""
@@ -29,6 +34,26 @@ class Stock:
         self._folder = folder
         self._names = tuple(name for name in names if _is_inside(name))
         self._setup = setup
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """One at a time: whoever begins together would all install the same. The kernel gives it
+        back for whoever dies."""
+        if not self._names:
+            yield
+            return
+        try:
+            os.makedirs(self._folder, exist_ok=True)
+            handle = os.open(
+                os.path.join(self._folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
+            )
+        except OSError as error:
+            raise CannotWrite(f"cannot write in {self._folder}: {error.strerror}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
 
     def take(self, checkout: str) -> bool:
         """Put into a checkout what was installed before, if it asks for the same; False: nothing

@@ -1,7 +1,7 @@
 """Private checkouts that are thrown away: for sessions that may look and try, but not change."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -16,6 +16,34 @@ from ralph.ports.workspace import Workspace
 
 PREFIX: Final = "throw-away-"
 """Tells them from the checkouts of tasks, which are kept in the same folder."""
+
+
+@contextmanager
+def throw_away(
+    git: Captures,
+    source: InPlace,
+    commit: str,
+    *,
+    name: str,
+    folder: str,
+    prepare: Callable[[str], None],
+) -> Iterator[str]:
+    """A checkout of one commit of the source; gone afterwards, with whatever is in it."""
+    top = new_directory(folder, PREFIX + name)
+    with hold_folder(top):
+        checkout = clone(
+            git,
+            source_top=source.top,
+            project_subdir=source.prefix,
+            commit=commit,
+            top=top,
+            name=name,
+        )
+        try:
+            prepare(checkout.path)
+            yield checkout.path
+        finally:
+            checkout.discard()
 
 
 class ThrowAway:
@@ -35,22 +63,15 @@ class ThrowAway:
         """A checkout of this state; gone afterwards, with whatever is in it."""
         is_own = workspace.path == self._source.path
         source = self._source if is_own else InPlace(self._git, workspace.path)
-        commit = source.commit_of(at, name)
-        top = new_directory(self._folder, PREFIX + name)
-        with hold_folder(top):
-            checkout = clone(
-                self._git,
-                source_top=source.top,
-                project_subdir=source.prefix,
-                commit=commit,
-                top=top,
-                name=name,
-            )
-            try:
-                self._preparation.prepare(checkout.path)
-                yield checkout.path
-            finally:
-                checkout.discard()
+        with throw_away(
+            self._git,
+            source,
+            source.commit_of(at, name),
+            name=name,
+            folder=self._folder,
+            prepare=self._preparation.prepare,
+        ) as path:
+            yield path
 
     def tidy(self) -> None:
         """Remove what a Ralph that was killed has left."""

@@ -15,6 +15,7 @@ from ralph.adapters.workspace.private import pin
 from ralph.adapters.workspace.rebasing import Work
 from ralph.adapters.workspace.rooms import Rooms
 from ralph.adapters.workspace.stale import remove_stale_locks
+from ralph.adapters.workspace.throw_away import throw_away
 from ralph.adapters.workspace.tip import Tip
 from ralph.core.errors import CannotWrite, Missing, RalphError
 from ralph.core.ids import TaskId
@@ -54,6 +55,8 @@ class SharedBranch:
         """`git` is for Ralph's own, and stands behind the wall; the `folder` is where the checkouts
         are."""
         self._source = source
+        self._executor = git
+        self._folder = folder
         self._git = Git(git, source.top)
         self._objects = Objects(self._git)
         self._rooms = Rooms(git, source, folder)
@@ -84,6 +87,18 @@ class SharedBranch:
 
     def close(self, task: TaskId) -> None:
         self._rooms.close(task)
+
+    @contextmanager
+    def look(self, name: str) -> Iterator[str]:
+        with throw_away(
+            self._executor,
+            self._source,
+            self._tip.now(),
+            name=name,
+            folder=self._folder,
+            prepare=self._preparation.prepare_for_all,
+        ) as path:
+            yield path
 
     # -- merging
 
