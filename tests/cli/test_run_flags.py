@@ -49,6 +49,7 @@ FLAGS = [
     (["--max-retries", "0"], "execution.max_retries", 0),
     (["--no-verify"], "execution.verify", False),
     (["--no-learn"], "execution.learn", False),
+    (["--branch", "feature/one"], "git.branch", "feature/one"),
     (["--no-commit"], "git.commit", "none"),
     (["--no-sandbox"], "sandbox.mode", "off"),
     (["--allow", "aws", "--allow", "docker"], "sandbox.allow", ("ssh", "aws", "docker")),

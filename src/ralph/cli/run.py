@@ -56,6 +56,9 @@ def add_run_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-learn", action="store_true", help="do not ask sessions to write down what they learn"
     )
+    parser.add_argument(
+        "--branch", metavar="NAME", help="work on this branch; a new one if there is none"
+    )
     parser.add_argument("--no-commit", action="store_true", help="leave the work uncommitted")
     add_no_sandbox(parser)
     add_doors(parser)
@@ -123,6 +126,8 @@ def flags(args: Namespace) -> dict[str, object]:
         found["execution.max_retries"] = args.max_retries
     if args.no_learn:
         found["execution.learn"] = False
+    if args.branch is not None:
+        found["git.branch"] = args.branch
     if args.no_commit:
         found["git.commit"] = "none"
     if args.no_sandbox:

@@ -169,7 +169,7 @@ class Git(Section, frozen=True, kw_only=True):
     commit: Literal["auto", "ralph", "none"] = "auto"
     """`auto`: the agent may commit, Ralph commits the rest; `ralph`: only Ralph; `none`: nobody."""
     branch: str = ""
-    """Work on this new branch instead of the current one."""
+    """Work on this branch instead of the current one; a new one if there is none of that name."""
 
 
 class Policy(Section, frozen=True, kw_only=True):

@@ -215,7 +215,7 @@ def assemble_run(
     signals.last_deed = sink.close
     if stay_awake := awake_command(found.path):
         executor.keep(stay_awake)
-    return put_together(
+    made = put_together(
         stack,
         found,
         msgspec.structs.replace(settings, warnings=silent),
@@ -224,6 +224,13 @@ def assemble_run(
         person=a_person(executor, sink, signals.forgive, stdout) if not json else None,
         views=views_of(project, store, open_library(project)),
     )
+    branch = project.loaded.config.git.branch
+    if branch and (told := made.home.go_to(branch)):
+        kit = made.kit
+        kit.settings = msgspec.structs.replace(
+            kit.settings, warnings=(*kit.settings.warnings, told)
+        )
+    return made
 
 
 def _memory_path(settings: Settings, project: Project, workspace: InPlace) -> str:

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from ralph.adapters.workspace.branch import go_to_branch
 from ralph.adapters.workspace.carry import Carry
 from ralph.adapters.workspace.exclude import hide
 from ralph.adapters.workspace.git import Git, find_top, text
@@ -63,6 +64,10 @@ class InPlace:
     def top(self) -> str:
         """The checkout's top directory."""
         return self._git.top
+
+    def go_to(self, branch: str) -> str:
+        """Check a branch out, new if there is none; return what that changed, in a line."""
+        return go_to_branch(self._git, branch)
 
     def hide(self, patterns: Iterable[str]) -> None:
         """Let git ignore what is Ralph's own in the project's directory, whatever agents commit."""
