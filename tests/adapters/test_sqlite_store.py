@@ -17,7 +17,7 @@ from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.store import adding, migrations, queries
 from ralph.adapters.store.claims import SQL as CLAIMS
 from ralph.adapters.store.sqlite import SqliteStore
-from ralph.core.errors import CycleRefused, Missing, UnusableData
+from ralph.core.errors import CycleRefused, UnusableData
 from ralph.core.events import TaskClaimed, TaskDone
 from ralph.core.ids import TaskId, WorkerId
 from ralph.core.order import Schedule
@@ -60,12 +60,6 @@ def test_it_is_a_durable_database_with_foreign_keys(path: str) -> None:
 def test_a_relaxed_store_flushes_less_often(store: SqliteStore) -> None:
     assert setting(store, "synchronous") == 1
     assert setting(store, "page_size") == 2048
-
-
-def test_a_database_that_must_exist_is_missed(path: str) -> None:
-    with pytest.raises(Missing, match="there is no database"):
-        SqliteStore.open(path, FrozenClock(), must_exist=True)
-    assert not os.path.exists(path)
 
 
 def test_people_can_read_the_tables_they_know(store: SqliteStore, path: str) -> None:

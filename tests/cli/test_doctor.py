@@ -1,6 +1,7 @@
 """What is checked, and what is said about it."""
 
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,16 @@ def test_every_complaint_has_a_way_out(ralph: Cli) -> None:
     assert "executoin" not in answer.err, "it is a finding here, not a warning"
     for check in [*findings(ralph, "failed"), *findings(ralph, "warning")]:
         assert check["way_out"], check
+
+
+def test_it_wants_the_sqlite_that_the_store_wants(
+    ralph: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 37, 2))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.37.2")
+    said = [check["what"] for check in findings(ralph, "failed")]
+    assert "SQLite 3.37.2 is older than 3.38" in said
+    assert "SQLite 3.37.2 is too old, 3.38 is needed" in said
 
 
 def test_outside_a_project(bare: Cli) -> None:

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
 LITTLE_SPACE: Final = 1 << 30
 NO_SPACE: Final = 100 << 20
-OLDEST_SQLITE: Final = (3, 35, 0)
-"""The first with RETURNING."""
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One finding."""
+    """One thing that was looked at."""
 
     state: Literal["ok", "warning", "failed"]
     what: str
@@ -53,9 +51,11 @@ def all_checks() -> Iterator[Check]:
 def _programs() -> Iterator[Check]:
     import sqlite3
 
+    from ralph.adapters.store.database import OLDEST
+
     yield Check("ok", f"Python {sys.version.split()[0]} ({sys.executable})")
-    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        wanted = ".".join(map(str, OLDEST_SQLITE))
+    if sqlite3.sqlite_version_info < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
         yield Check(
             "failed",
             f"SQLite {sqlite3.sqlite_version} is older than {wanted}",

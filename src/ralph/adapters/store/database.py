@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from ralph.adapters.store.migrations import check, migrate
 from ralph.adapters.store.trouble import code, explained
-from ralph.core.errors import CannotWrite, Missing, Unavailable
+from ralph.core.errors import CannotWrite, Unavailable
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -28,11 +28,10 @@ RESERVE_BYTES: Final = 256 * 1024
 class Database:
     """A SQLite file in WAL mode."""
 
-    def __init__(self, path: str, *, relaxed: bool, must_exist: bool, timeout_s: float) -> None:
+    def __init__(self, path: str, *, relaxed: bool, timeout_s: float) -> None:
         if sqlite3.sqlite_version_info < OLDEST:
-            raise Unavailable(f"SQLite {sqlite3.sqlite_version} is too old, 3.38 is needed")
-        if must_exist and not os.path.exists(path):
-            raise Missing(f"there is no database {path}", hint="`ralph init` makes one")
+            wanted = ".".join(map(str, OLDEST))
+            raise Unavailable(f"SQLite {sqlite3.sqlite_version} is too old, {wanted} is needed")
         self.path = os.path.abspath(path)
         self.is_full = False
         self.begun = 0

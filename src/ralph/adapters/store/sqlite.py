@@ -26,14 +26,13 @@ class SqliteStore(PagesPart):
         clock: Clock,
         *,
         relaxed: bool = False,
-        must_exist: bool = False,
         timeout_s: float = PATIENCE_S,
     ) -> "SqliteStore":
         """Open the database, or make it, and bring it up to date.
 
         `relaxed` survives a crash of Ralph but may lose the last moments before a power cut.
         """
-        database = Database(path, relaxed=relaxed, must_exist=must_exist, timeout_s=timeout_s)
+        database = Database(path, relaxed=relaxed, timeout_s=timeout_s)
         return cls(database, clock)
 
     def close(self) -> None:
