@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph.documents.validation import (
-    Finding,
+    CriterionReport,
     GateReport,
     Report,
     StoryReport,
-    read_findings,
+    read_verdicts,
     render,
 )
 from ralph.documents.validation_text import RULES, validate_story
@@ -28,32 +28,32 @@ from ralph.documents.validation_text import RULES, validate_story
     ],
 )
 def test_a_verdict_is_read_however_it_is_written(line: str) -> None:
-    found, lacks = read_findings(f"I looked.\n{line}\n", ["a"])
-    assert found == (Finding(criterion="a", verdict="pass", evidence="ran it"),)
+    found, lacks = read_verdicts(f"I looked.\n{line}\n", ["a"])
+    assert found == (CriterionReport(criterion="a", verdict="pass", evidence="ran it"),)
     assert lacks == ""
 
 
 @pytest.mark.parametrize("line", ["PASS", "1 PASSED it", "1 passes", "one PASS x", "1 2 PASS x"])
 def test_what_only_looks_like_a_verdict_is_none(line: str) -> None:
-    assert read_findings(line, ["a"]) == ((), "there is no verdict about criterion 1")
+    assert read_verdicts(line, ["a"]) == ((), "there is no verdict about criterion 1")
 
 
 def test_every_criterion_needs_a_verdict_and_evidence() -> None:
-    assert read_findings("1 PASS x\n3 FAIL y", ["a", "b", "c"])[1].endswith("criterion 2")
-    assert read_findings("1 PASS", ["a"])[1] == "there is no evidence for criterion 1"
+    assert read_verdicts("1 PASS x\n3 FAIL y", ["a", "b", "c"])[1].endswith("criterion 2")
+    assert read_verdicts("1 PASS", ["a"])[1] == "there is no evidence for criterion 1"
 
 
 def test_the_worse_of_two_verdicts_counts() -> None:
     for said in ("1 PASS x\n1 FAIL y", "1 FAIL y\n1 PASS x"):
-        (finding,), _ = read_findings(said, ["a"])
-        assert (finding.verdict, finding.evidence) == ("fail", "y")
+        (one,), _ = read_verdicts(said, ["a"])
+        assert (one.verdict, one.evidence) == ("fail", "y")
 
 
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=4), st.text(max_size=40))
 def test_an_echo_of_what_it_was_told_says_nothing(criteria: list[str], block: str) -> None:
     lines = [" ".join(one.replace("PASS", "").replace("FAIL", "").split()) for one in criteria]
     told = validate_story("prd.md", block.replace("PASS", "").replace("FAIL", ""), lines)
-    found, lacks = read_findings(RULES + told, lines)
+    found, lacks = read_verdicts(RULES + told, lines)
     assert found == ()
     assert lacks
 
@@ -62,10 +62,10 @@ def test_a_report_passes_when_everything_does() -> None:
     good = StoryReport(
         id="US-001",
         title="One",
-        findings=(Finding(criterion="a", verdict="pass", evidence="x"),),
+        criteria=(CriterionReport(criterion="a", verdict="pass", evidence="x"),),
     )
     bad = StoryReport(
-        id="US-002", title="Two", findings=(Finding(criterion="b", verdict="unknown"),)
+        id="US-002", title="Two", criteria=(CriterionReport(criterion="b", verdict="unknown"),)
     )
     gate = GateReport(name="test", passed=True, command="make test")
     report = Report(prd="prd.md", head="abc", time="now", gates=(gate,), stories=(good,))

@@ -35,7 +35,7 @@ def test_the_report_as_json(project: Project) -> None:
     built(project, GOOD)
     report = json.loads(project.ralph("validate", "--json"))
     assert report["passed"] is True
-    assert report["stories"][0]["findings"][1] == {
+    assert report["stories"][0]["criteria"][1] == {
         "criterion": "b",
         "verdict": "pass",
         "evidence": "saw it, too",
@@ -89,7 +89,7 @@ def test_an_answer_that_is_not_whole_is_asked_for_again(project: Project) -> Non
 def test_without_a_verdict_nothing_is_said_to_hold(project: Project) -> None:
     built(project, "echo fine", execution="max_retries = 0")
     report = json.loads(project.ralph("validate", "--json", code=1))
-    assert {one["verdict"] for story in report["stories"] for one in story["findings"]} == {
+    assert {one["verdict"] for story in report["stories"] for one in story["criteria"]} == {
         "unknown"
     }
     assert (project.path / PRD).read_text() == BUILT

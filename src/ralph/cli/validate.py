@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ralph.cli.pipeline import add_prd
 
 if TYPE_CHECKING:
+    from ralph.documents.validation import Report
     from ralph.wiring.project import Project
     from ralph.workflows.pipeline import Pipeline
 
@@ -104,22 +105,20 @@ def validate_stories(
     return 0 if report.passed else 1
 
 
-def _as_values(report: object) -> dict[str, object]:
+def _as_values(report: "Report") -> dict[str, object]:
     import msgspec
 
     values: dict[str, object] = msgspec.to_builtins(report)
     return values
 
 
-def _tell(report: object, pipeline: "Pipeline", *, is_over: bool) -> None:
+def _tell(report: "Report", pipeline: "Pipeline", *, is_over: bool) -> None:
     from ralph.core.safe_text import one_line
-    from ralph.documents.validation import Report
 
-    assert isinstance(report, Report)
     for gate in report.gates:
         print(f"{'pass' if gate.passed else 'FAIL'}     gate {gate.name}")
     for story in report.stories:
-        for one in story.findings:
+        for one in story.criteria:
             word = "pass" if one.verdict == "pass" else one.verdict.upper()
             print(f"{word:<8} {story.id} {one_line(one.criterion, 80)}")
     if not is_over:

@@ -14,7 +14,7 @@ LINE: Final = re.compile(
 """The number of a criterion, a word, and how that was seen."""
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class CriterionReport(msgspec.Struct, frozen=True, kw_only=True):
     """About one criterion."""
 
     criterion: str
@@ -28,11 +28,11 @@ class StoryReport(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     title: str
-    findings: tuple[Finding, ...]
+    criteria: tuple[CriterionReport, ...]
 
     @property
     def passed(self) -> bool:
-        return all(one.verdict == "pass" for one in self.findings)
+        return all(one.verdict == "pass" for one in self.criteria)
 
 
 class GateReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return all(one.passed for one in self.gates) and all(one.passed for one in self.stories)
 
 
-def read_findings(message: str, criteria: Sequence[str]) -> tuple[tuple[Finding, ...], str]:
+def read_verdicts(message: str, criteria: Sequence[str]) -> tuple[tuple[CriterionReport, ...], str]:
     """What a session says about each criterion, and what its answer lacks; empty: nothing. Where
     it says two things about one, the worse counts."""
     said: dict[int, tuple[str, str]] = {}
@@ -69,15 +69,15 @@ def read_findings(message: str, criteria: Sequence[str]) -> tuple[tuple[Finding,
         if number not in said or word == "fail":
             said[number] = (word, one_line(found[3], 500))
     missing = [str(number) for number in range(1, len(criteria) + 1) if number not in said]
-    findings = tuple(
-        Finding(criterion=text, verdict=said[number][0], evidence=said[number][1])
+    reports = tuple(
+        CriterionReport(criterion=text, verdict=said[number][0], evidence=said[number][1])
         for number, text in enumerate(criteria, 1)
         if number in said
     )
     bare = [str(n) for n, text in enumerate(criteria, 1) if n in said and not said[n][1]]
     if missing:
-        return findings, f"there is no verdict about criterion {', '.join(missing)}"
-    return findings, f"there is no evidence for criterion {', '.join(bare)}" if bare else ""
+        return reports, f"there is no verdict about criterion {', '.join(missing)}"
+    return reports, f"there is no evidence for criterion {', '.join(bare)}" if bare else ""
 
 
 def render(report: Report) -> str:
@@ -102,6 +102,6 @@ def render(report: Report) -> str:
         lines += [
             f"- {one.verdict.upper()} {one.criterion}"
             + (f"\n  - Evidence: {one.evidence}" if one.evidence else "")
-            for one in story.findings
+            for one in story.criteria
         ]
     return "\n".join(lines) + "\n"

@@ -17,11 +17,11 @@ from ralph.core.target import Subtree
 from ralph.core.task import Draft, Status, Task
 from ralph.documents.stories.prd import Prd, Story
 from ralph.documents.validation import (
-    Finding,
+    CriterionReport,
     GateReport,
     Report,
     StoryReport,
-    read_findings,
+    read_verdicts,
     render,
 )
 from ralph.documents.validation_text import RULES, validate_story
@@ -83,23 +83,17 @@ def validate(
         # What was found so far counts when it goes on, on the same commit.
         return report, ended, ()
     kit.library.put(pipeline.report, render(report).encode())
-    stories.reopen(
-        {
-            one.id: (tuple(_bad(one)), _why(one))
-            for one in report.stories
-            if any(finding.verdict == "fail" for finding in one.findings)
-        }
-    )
+    stories.reopen({one.id: (tuple(_bad(one)), _why(one)) for one in report.stories if _bad(one)})
     validation.end()
     return report, ended, _commit(kit, pipeline)
 
 
 def _bad(story: StoryReport) -> list[str]:
-    return [one.criterion for one in story.findings if one.verdict == "fail"]
+    return [one.criterion for one in story.criteria if one.verdict == "fail"]
 
 
 def _why(story: StoryReport) -> str:
-    lines = [f"- {f.criterion}: {f.evidence}" for f in story.findings if f.verdict == "fail"]
+    lines = [f"- {f.criterion}: {f.evidence}" for f in story.criteria if f.verdict == "fail"]
     return "Validation found that this does not hold:\n" + "\n".join(lines)
 
 
@@ -189,11 +183,11 @@ class Validation:
         """The next one begins anew."""
         self._place("")
 
-    def _heard(self, task: TaskId, story: Story) -> tuple[tuple[Finding, ...], str]:
+    def _heard(self, task: TaskId, story: Story) -> tuple[tuple[CriterionReport, ...], str]:
         """What its last session said, and what that lacks."""
         sessions = self.kit.store.sessions(task=task, limit=1)
         ending = sessions[-1].ending if sessions else None
-        return read_findings(ending.message if ending else "", _criteria(story))
+        return read_verdicts(ending.message if ending else "", _criteria(story))
 
     def follow(self) -> tuple[str, ...]:
         """The gates come first."""
@@ -265,13 +259,13 @@ class Validation:
 
     def _about(self, story: Story) -> StoryReport:
         task = next((task for task, one in self.built.items() if one.id == story.id), None)
-        found: tuple[Finding, ...] = ()
+        found: tuple[CriterionReport, ...] = ()
         if task is not None and self.kit.store.find(task).status is Status.DONE:
             # From the session itself: it may have been accepted before Ralph was stopped.
             found = self._heard(task, story)[0]
         otherwise = "unknown" if task is not None else "open"
-        nothing = (Finding(criterion=text, verdict=otherwise) for text in _criteria(story))
-        return StoryReport(id=story.id, title=story.title, findings=found or tuple(nothing))
+        nothing = (CriterionReport(criterion=text, verdict=otherwise) for text in _criteria(story))
+        return StoryReport(id=story.id, title=story.title, criteria=found or tuple(nothing))
 
 
 def _criteria(story: Story) -> tuple[str, ...]:
