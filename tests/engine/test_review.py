@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph.core import events
+from ralph.core import check_events, events
 from ralph.core.ending import Exit
 from ralph.core.gates import Gate
 from ralph.core.limits import Limits
@@ -74,8 +74,8 @@ def test_what_passes_is_done(world: World) -> None:
     task = world.add()
     assert world.run(world.works(), reads(PASS)).outcome is Outcome.COMPLETE
     assert verdict(world.task(task)) == (Status.DONE, "passed", 0)
-    (ended,) = world.told(events.ReviewEnded)
-    assert isinstance(ended, events.ReviewEnded)
+    (ended,) = world.told(check_events.ReviewEnded)
+    assert isinstance(ended, check_events.ReviewEnded)
     assert (ended.word, ended.summary, ended.round) == ("PASS", "all good", 1)
     assert "Verdict: PASS\nSummary: all good\n" in file(world, task)
 
@@ -99,8 +99,8 @@ def test_what_fails_comes_back_with_the_findings_and_passes_when_they_are_mended
 def test_its_summary_has_eight_words_at_most(world: World) -> None:
     world.add(max_retries=0)
     world.run(world.works(), reads("<review-fail>a b c d e f g h i j k</review-fail>"))
-    (ended,) = world.told(events.ReviewEnded)
-    assert isinstance(ended, events.ReviewEnded)
+    (ended,) = world.told(check_events.ReviewEnded)
+    assert isinstance(ended, check_events.ReviewEnded)
     assert ended.summary == "a b c d e f g h"
 
 
@@ -229,7 +229,7 @@ def test_it_comes_after_the_gates_and_the_verification(world: World) -> None:
     )
     found = world.task(task)
     assert (found.verification_status, found.review) == ("passed", "passed")
-    assert len(world.told(events.ReviewStarted)) == 1
+    assert len(world.told(check_events.ReviewStarted)) == 1
 
 
 def test_dependents_start_only_when_their_blocker_is_out_of_review(world: World) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ralph.core import events
+from ralph.core import check_events, events
 from ralph.core.ended import Ended
 from ralph.core.ending import Exit
 from ralph.core.gates import Gate
@@ -54,7 +54,7 @@ def test_what_passes_is_done(world: World) -> None:
     task = world.add()
     assert world.run(world.works(), checks(PASS)).outcome is Outcome.COMPLETE
     assert verdict(world.task(task)) == (Status.DONE, "passed", 0)
-    (ended,) = world.told(events.VerificationEnded)
+    (ended,) = world.told(check_events.VerificationEnded)
     assert ended.passed is True
     assert "verified" in world.store.logs(task)[-1].message
 
@@ -319,7 +319,7 @@ def test_what_a_gate_refuses_is_not_even_looked_at(world: World) -> None:
     world.executor.gates["make test"] = [0, 1]
     world.add(max_retries=0)
     world.run(world.works())
-    assert world.told(events.VerificationStarted) == []
+    assert world.told(check_events.VerificationStarted) == []
 
 
 def test_a_task_that_is_skipped_while_it_is_verified_is_left_out(world: World) -> None:

@@ -14,7 +14,7 @@ from stories import (
 )
 
 from ralph.core import agent_events as agent
-from ralph.core import events
+from ralph.core import check_events, events
 from ralph.core.ids import SessionId, TaskId, WorkerId
 from ralph.core.task import Status, Task
 from ralph.ports.claims import Counts
@@ -333,9 +333,11 @@ def test_whoever_checks_a_task_stands_behind_its_gates_and_is_paid() -> None:
     def a_check(teller: Teller) -> None:
         names = {"session_id": SessionId("t-000001:1"), "task_id": ONE, "number": 1}
         teller.event(
-            events.VerificationStarted(**names, agent="codex", account="a friend", log="verify.log")
+            check_events.VerificationStarted(
+                **names, agent="codex", account="a friend", log="verify.log"
+            )
         )
-        teller.event(events.VerificationEnded(**names, passed=True, cost_usd=0.25))
+        teller.event(check_events.VerificationEnded(**names, passed=True, cost_usd=0.25))
 
     board = told(the_start, a_check)
     assert list(board.gates)[-1] == VERIFICATION

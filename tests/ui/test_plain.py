@@ -6,7 +6,7 @@ import pytest
 from stories import START, FrozenClock, Teller, a_board, play, the_story
 
 from ralph.core import agent_events as agent
-from ralph.core import events
+from ralph.core import check_events, events
 from ralph.core.handoff_events import SessionHandedOver, WrapUpAsked
 from ralph.core.ids import SessionId, TaskId
 from ralph.core.memory import MemoryKind
@@ -181,7 +181,7 @@ def test_a_terminal_without_unicode_gets_question_marks_and_no_crash() -> None:
             "t-000001 model opus: the last session asked for it, instead of sonnet",
         ),
         (
-            events.VerificationStarted(
+            check_events.VerificationStarted(
                 session_id="s",  # type: ignore[arg-type]
                 task_id=TASK,
                 number=1,
@@ -193,7 +193,7 @@ def test_a_terminal_without_unicode_gets_question_marks_and_no_crash() -> None:
             "t-000001 verification (codex opus, a subscription)",
         ),
         (
-            events.VerificationEnded(
+            check_events.VerificationEnded(
                 session_id="s",  # type: ignore[arg-type]
                 task_id=TASK,
                 number=1,
@@ -204,7 +204,7 @@ def test_a_terminal_without_unicode_gets_question_marks_and_no_crash() -> None:
             "t-000001 verification passed (1m 00s, cost unknown)",
         ),
         (
-            events.VerificationEnded(
+            check_events.VerificationEnded(
                 session_id="s",  # type: ignore[arg-type]
                 task_id=TASK,
                 number=1,
@@ -216,7 +216,7 @@ def test_a_terminal_without_unicode_gets_question_marks_and_no_crash() -> None:
             "t-000001 verification failed (1m 00s, cost unknown): no tests",
         ),
         (
-            events.VerificationEnded(
+            check_events.VerificationEnded(
                 session_id="s",  # type: ignore[arg-type]
                 task_id=TASK,
                 number=1,

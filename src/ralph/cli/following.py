@@ -9,7 +9,7 @@ from typing import Final
 from ralph.cli.hearing import Hearing, Paint
 from ralph.cli.living import living_runs
 from ralph.cli.times import moment
-from ralph.core import events, handoff_events
+from ralph.core import check_events, events, handoff_events
 from ralph.core.ids import RunId, TaskId
 from ralph.core.task import OPEN, Status
 from ralph.ports.store import Filter, Store
@@ -22,8 +22,8 @@ MOST: Final = 200
 ENDINGS: Final = (
     events.SessionEnded,
     handoff_events.SessionHandedOver,
-    events.VerificationEnded,
-    events.ReviewEnded,
+    check_events.VerificationEnded,
+    check_events.ReviewEnded,
 )
 
 
@@ -108,8 +108,8 @@ class Follower:
         match event:
             case (
                 events.SessionStarted(task_id=task, log=log)
-                | events.VerificationStarted(task_id=task, log=log)
-                | events.ReviewStarted(task_id=task, log=log)
+                | check_events.VerificationStarted(task_id=task, log=log)
+                | check_events.ReviewStarted(task_id=task, log=log)
             ):
                 if not self.board.team.is_there:
                     self.hearings.clear()
@@ -117,8 +117,8 @@ class Follower:
             case (
                 events.SessionEnded(task_id=task)
                 | handoff_events.SessionHandedOver(task_id=task)
-                | events.VerificationEnded(task_id=task)
-                | events.ReviewEnded(task_id=task)
+                | check_events.VerificationEnded(task_id=task)
+                | check_events.ReviewEnded(task_id=task)
             ):
                 self.hearings.pop(self._heard_as(task), None)
             case _:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core import events
+from ralph.core import check_events, events
 from ralph.core.ids import FeatureId, TaskId
 from ralph.core.task import OPEN_REVIEW, Feature, Status, Task, TaskType
 
@@ -66,7 +66,7 @@ def _take(graph: Graph, event: events.Event) -> None:
             | events.TaskReopened()
         ):
             _move(graph, event)
-        case events.ReviewStarted(task_id=task_id):
+        case check_events.ReviewStarted(task_id=task_id):
             found = graph.tasks.get(task_id)
             if found is not None and found.status is Status.IN_PROGRESS:
                 graph.tasks[task_id] = replace(found, review=OPEN_REVIEW)

@@ -7,9 +7,9 @@ import msgspec
 from msgspec.structs import replace
 
 from ralph.core.brief import Material, Telling, Written
+from ralph.core.check_events import CheckEnded, CheckStarted
 from ralph.core.ended import Cost
 from ralph.core.ending import Ending
-from ralph.core.events import CheckEnded, CheckStarted
 from ralph.core.moment import iso
 from ralph.core.policy.decision import Phase
 from ralph.core.safe_text import one_line

@@ -3,8 +3,9 @@
 from collections import Counter
 from typing import Final
 
+from ralph.core.check_events import ReviewStarted
 from ralph.core.errors import Busy, NoSuchTask, RalphError, UnusableData, UsageError
-from ralph.core.events import ReviewStarted, RunEnded, TaskDone, TaskFailed, TaskMoved
+from ralph.core.events import RunEnded, TaskDone, TaskFailed, TaskMoved
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.safe_text import one_line

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ralph.core.brief import Material, Telling, Written
+from ralph.core.check_events import ReviewEnded, ReviewStarted
 from ralph.core.ending import Ending
-from ralph.core.events import ReviewEnded, ReviewStarted
 from ralph.core.review import Matter, Word
 from ralph.core.reviewing import dismissed_in, read_review, rules, the_change, write_review
 from ralph.core.safe_text import one_line

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ralph.core.brief import Material, Telling, Written
+from ralph.core.check_events import VerificationEnded, VerificationStarted
 from ralph.core.ending import Ending
-from ralph.core.events import VerificationEnded, VerificationStarted
 from ralph.core.transitions import Accepted
 from ralph.core.verdict import Verdict
 from ralph.core.verification import NO_VERDICT, answer, on_check, rules, write_check

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ralph.core import events
+from ralph.core import check_events, events
 from ralph.core.breaker import Tolerance
 from ralph.core.context import Filling, Room
 from ralph.core.errors import RalphError
@@ -153,7 +153,10 @@ class Views:
             case events.SessionEnded() | SessionHandedOver():
                 self._pay(event.cost_usd)
                 self._has_archived = True
-            case events.VerificationEnded(cost_usd=cost) | events.ReviewEnded(cost_usd=cost):
+            case (
+                check_events.VerificationEnded(cost_usd=cost)
+                | check_events.ReviewEnded(cost_usd=cost)
+            ):
                 self._pay(cost)
             case events.MemoryKept(kind=MemoryKind.KNOWLEDGE):
                 self._has_learned = True

@@ -2,15 +2,9 @@
 
 from msgspec.structs import asdict, replace
 
+from ralph.core.check_events import FindingDismissed
 from ralph.core.errors import Missing
-from ralph.core.events import (
-    ControlSent,
-    Event,
-    FindingDismissed,
-    GuidanceDelivered,
-    GuidanceGiven,
-    Recorded,
-)
+from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiven, Recorded
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome

@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from ralph.core.check_events import FindingDismissed, ReviewEnded, ReviewStarted
 from ralph.core.ended import Ended
 from ralph.core.ending import Ending
 from ralph.core.errors import NoSuchTask
-from ralph.core.events import FindingDismissed, ReviewEnded, ReviewStarted
 from ralph.core.ids import TaskId
 from ralph.core.review import Dismissal, Finding, Review, Word
 from ralph.core.transitions import Accepted, Postponed, Rejected

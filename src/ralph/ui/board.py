@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from ralph.core import events, handoff_events, team_events
+from ralph.core import check_events, events, handoff_events, team_events
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
@@ -217,9 +217,9 @@ class Board:
                 self._session_started(event, at)
             case events.SessionEnded() | handoff_events.SessionHandedOver():
                 self._session_ended(event)
-            case events.VerificationStarted() | events.ReviewStarted():
+            case check_events.VerificationStarted() | check_events.ReviewStarted():
                 self._check_started(event, at)
-            case events.VerificationEnded() | events.ReviewEnded():
+            case check_events.VerificationEnded() | check_events.ReviewEnded():
                 self._check_ended(event, at)
             case events.GateStarted(task_id=task_id, name=name):
                 self._gate(task_id, name, GateState.RUNNING, at)
@@ -244,7 +244,7 @@ class Board:
                 | handoff_events.WrapUpAsked()
                 | events.ToolCalled()
                 | events.ToolJudged()
-                | events.FindingDismissed()
+                | check_events.FindingDismissed()
                 | events.WorkCommitted()
                 | events.WorkSaved()
                 | events.MemoryKept()
@@ -361,7 +361,8 @@ class Board:
         self.current.log = event.log
 
     def _pay(
-        self, event: events.SessionEnded | handoff_events.SessionHandedOver | events.CheckEnded
+        self,
+        event: events.SessionEnded | handoff_events.SessionHandedOver | check_events.CheckEnded,
     ) -> None:
         spent = one_session(event.cost_usd, estimated=event.estimated)
         self.spent += spent
@@ -378,7 +379,7 @@ class Board:
             self.current.is_judged = True
             self.activity.end()
 
-    def _check_started(self, event: events.CheckStarted, at: float | None) -> None:
+    def _check_started(self, event: check_events.CheckStarted, at: float | None) -> None:
         self._paid_by(event.account)
         self._gate(event.task_id, _look(event), GateState.RUNNING, at)
         if self.current and self.current.task_id == event.task_id:
@@ -386,7 +387,7 @@ class Board:
             self.activity.clear()
             self.activity.model, self.activity.heard = one_line(event.model, 60), at
 
-    def _check_ended(self, event: events.CheckEnded, at: float | None) -> None:
+    def _check_ended(self, event: check_events.CheckEnded, at: float | None) -> None:
         self._gate(event.task_id, _look(event), _state(passed=bool(event.passed)), at)
         self._pay(event)
         if self.current and self.current.task_id == event.task_id:
@@ -436,8 +437,8 @@ def _state(*, passed: bool) -> GateState:
     return GateState.PASSED if passed else GateState.FAILED
 
 
-def _look(event: events.CheckStarted | events.CheckEnded) -> str:
-    is_review = isinstance(event, events.ReviewStarted | events.ReviewEnded)
+def _look(event: check_events.CheckStarted | check_events.CheckEnded) -> str:
+    is_review = isinstance(event, check_events.ReviewStarted | check_events.ReviewEnded)
     return REVIEW if is_review else VERIFICATION
 
 

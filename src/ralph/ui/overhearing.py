@@ -7,13 +7,8 @@ from typing import Final
 import msgspec
 
 from ralph.core.agent_events import AgentEvent
-from ralph.core.events import (
-    CheckEnded,
-    CheckStarted,
-    Recorded,
-    SessionEnded,
-    SessionStarted,
-)
+from ralph.core.check_events import CheckEnded, CheckStarted
+from ralph.core.events import Recorded, SessionEnded, SessionStarted
 from ralph.core.handoff_events import SessionHandedOver
 from ralph.core.ids import TaskId
 from ralph.ports.clock import Clock

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final, TextIO
 
 from ralph.core import agent_events as said
-from ralph.core import events, handoff_events
+from ralph.core import check_events, events, handoff_events
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.ports.clock import Clock
@@ -107,15 +107,15 @@ class Plain:
         match event:
             case (
                 events.SessionStarted(task_id=task_id)
-                | events.VerificationStarted(task_id=task_id)
-                | events.ReviewStarted(task_id=task_id)
+                | check_events.VerificationStarted(task_id=task_id)
+                | check_events.ReviewStarted(task_id=task_id)
             ):
                 self._last_text.pop(task_id, None)
             case (
                 events.SessionEnded(task_id=task_id)
                 | handoff_events.SessionHandedOver(task_id=task_id)
-                | events.VerificationEnded(task_id=task_id)
-                | events.ReviewEnded(task_id=task_id)
+                | check_events.VerificationEnded(task_id=task_id)
+                | check_events.ReviewEnded(task_id=task_id)
             ):
                 # An agent that reports no result has said its last word in its last text.
                 if text := self._last_text.pop(task_id, ""):

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core import events, handoff_events, team_events
+from ralph.core import check_events, events, handoff_events, team_events
 from ralph.core.duration import spoken
 from ralph.core.ended import Ended
 from ralph.core.gates import Evidence
@@ -115,13 +115,13 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
             return _session_ended(event)
         case handoff_events.WrapUpAsked() | handoff_events.SessionHandedOver():
             return _hand_off(event)
-        case events.VerificationStarted() | events.ReviewStarted():
+        case check_events.VerificationStarted() | check_events.ReviewStarted():
             return _check_started(event)
-        case events.VerificationEnded():
+        case check_events.VerificationEnded():
             return _check_ended(event, "verification")
-        case events.ReviewEnded():
+        case check_events.ReviewEnded():
             return _check_ended(event, "review")
-        case events.FindingDismissed(task_id=task_id, finding=finding, reason=reason, by=by):
+        case check_events.FindingDismissed(task_id=task_id, finding=finding, reason=reason, by=by):
             said = f"{one_line(finding, 20)} dismissed by {one_line(by, 60)}"
             return Told(tone=Tone.NOTE, word=said, task_id=task_id, why=first_line(reason))
         case (
@@ -374,14 +374,14 @@ def _hand_off(event: handoff_events.HandoffEvent) -> Told:
     )
 
 
-def _check_started(event: events.CheckStarted) -> Told:
+def _check_started(event: check_events.CheckStarted) -> Told:
     by = " ".join(filter(None, (one_line(event.agent, 60), one_line(event.model, 60))))
     facts = tuple(filter(None, (by, one_line(event.account, 60))))
-    word = "review" if isinstance(event, events.ReviewStarted) else "verification"
+    word = "review" if isinstance(event, check_events.ReviewStarted) else "verification"
     return Told(tone=Tone.DETAIL, word=word, task_id=event.task_id, facts=facts)
 
 
-def _check_ended(event: events.CheckEnded, what: str) -> Told:
+def _check_ended(event: check_events.CheckEnded, what: str) -> Told:
     came_to_nothing = f"came to nothing: {event.ended.replace('_', ' ')}"
     how = {True: "passed", False: "failed", None: came_to_nothing}[event.passed]
     return Told(

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from ralph.core import events, team_events
+from ralph.core import check_events, events, team_events
 from ralph.core.agent_events import AgentEvent
 from ralph.core.ids import TaskId, WorkerId
 from ralph.core.outcome import Outcome
@@ -183,14 +183,18 @@ class Team:
                 hand.agent, hand.log = one_line(agent, 60), log
                 _listen(hand, model, at)
             case (
-                events.VerificationStarted(model=model, log=log)
-                | events.ReviewStarted(model=model, log=log)
+                check_events.VerificationStarted(model=model, log=log)
+                | check_events.ReviewStarted(model=model, log=log)
             ):
-                is_review = isinstance(event, events.ReviewStarted)
+                is_review = isinstance(event, check_events.ReviewStarted)
                 hand.come_to(Stage.IN_REVIEW if is_review else Stage.CHECKING, at)
                 hand.log = log
                 _listen(hand, model, at)
-            case events.SessionEnded() | events.VerificationEnded() | events.ReviewEnded():
+            case (
+                events.SessionEnded()
+                | check_events.VerificationEnded()
+                | check_events.ReviewEnded()
+            ):
                 hand.come_to(Stage.JUDGING, at)
                 hand.activity.end()
             case events.GateStarted(name=name):

@@ -5,7 +5,7 @@ import msgspec
 from ralph.adapters.store.breakers import BreakersPart
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
-from ralph.core.events import FindingDismissed
+from ralph.core.check_events import FindingDismissed
 from ralph.core.ids import TaskId
 from ralph.core.review import Dismissal
 from ralph.ports.history import Check
