@@ -14,10 +14,12 @@ def main(argv: list[str] | None = None) -> int:
         from ralph.cli.welcome import HELP
 
         return _say(HELP)
-    if args[0] == "hook" and len(args) == 2 and not args[1].startswith(("-", "t")):
-        from ralph.inside.hooking import hook
+    if args[0] == "hook" and len(args) == 2:
+        # Asked before every single tool call, so past all that other commands need.
+        from ralph.inside.hooking import HOOKS, hook
 
-        return hook(args[1])
+        if args[1] in HOOKS:
+            return hook(args[1])
     from ralph.cli.dispatch import dispatch
 
     return dispatch(args)

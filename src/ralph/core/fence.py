@@ -88,12 +88,12 @@ class Fence(msgspec.Struct, frozen=True, kw_only=True):
     """A folder of this session alone, gone afterwards; inside it is the only temporary one."""
     proxy: str = ""
     """The socket of this session's filtering proxy."""
+    port: int = 0
+    """Its port, where a session shares the machine's network."""
     desk: str = ""
     """The folder with Ralph's own files."""
     documents: tuple[str, ...] = ()
     """Names of those in it that sessions write."""
-    port: int = 0
-    """Its port, where a session shares the machine's network."""
 
     def with_places(self, *more: Place) -> "Fence":
         """The same with more places; each counts more than what is there."""

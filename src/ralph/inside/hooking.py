@@ -14,6 +14,8 @@ REFUSED = 2
 UNHEARD = 1
 """It goes on as if nobody had been asked: what has happened has happened."""
 AFTERWARDS = ("post-tool-use", "stop", "session-start")
+HOOKS = ("pre-tool-use", *AFTERWARDS)
+"""Those of sessions; teams have two of their own (`cli/team/hooks.py`)."""
 VALUE = b'{"value":'
 
 

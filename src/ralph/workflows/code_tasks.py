@@ -76,7 +76,7 @@ class CodeTasks:
         self.key = key or folder
         """By which the store knows the files as they were; each checkout has its own."""
         self.writes = writes
-        """False where others write, each in a checkout of their own: only the store follows."""
+        """False where nothing is begun yet: only the store follows."""
         self._is_first = True
         self._told: tuple[str, ...] = ()
         """What happened around the last session and is still to be said."""
