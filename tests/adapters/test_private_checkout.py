@@ -8,6 +8,8 @@ import pytest
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
+from ralph.adapters.workspace.fetching import fetch
+from ralph.adapters.workspace.git import Git
 from ralph.adapters.workspace.private import PrivateCheckout, clone
 from ralph.core.errors import Missing
 from ralph.testing.hands import Hands, a_project
@@ -34,6 +36,11 @@ def checkout(source: Hands, tmp_path: Path) -> Checkout:
         )
 
     return make
+
+
+def bring_head(private: PrivateCheckout, source: Hands) -> str:
+    git = Git(Processes(SystemClock()), str(source.top))
+    return fetch(git, private.top, "HEAD", "refs/ralph/t-abc123/1")
 
 
 def refs(hands: Hands) -> dict[str, str]:
@@ -117,11 +124,11 @@ def test_results_are_fetched_into_the_source(source: Hands, checkout: Checkout) 
     inside.write("new", "new")
     commit = inside.commit()
     before = source.state()
-    assert private.fetch_into(str(source.top), "refs/ralph/t-abc123/1") == commit
+    assert bring_head(private, source) == commit
     assert source.git("show", "refs/ralph/t-abc123/1:new") == "new"
     assert source.state() == before
     inside.git("commit", "-q", "--amend", "-m", "said better")
-    again = private.fetch_into(str(source.top), "refs/ralph/t-abc123/1")
+    again = bring_head(private, source)
     assert again != commit
     # What the ref led to before is not lost.
     assert refs(source)[f"refs/ralph/rescued/{commit}"] == commit
@@ -138,7 +145,7 @@ def test_fetching_executes_nothing_of_the_clones(
     trap.chmod(0o755)
     for setting in ("core.fsmonitor", "core.sshCommand", "uploadpack.packObjectsHook"):
         inside.git("config", setting, str(trap))
-    private.fetch_into(str(source.top), "refs/ralph/t-abc123/1")
+    bring_head(private, source)
     assert not (tmp_path / "caught").exists()
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph.core.errors import Missing, RalphError
+from ralph.ports.trunk import Rebased
 from ralph.testing.hands import Hands, a_project
 from tests.adapters.team import ONE, TWO, a_trunk, merge, opened, refs, state, work
 
@@ -20,7 +21,7 @@ def test_what_the_person_commits_is_part_of_the_tip(source: Hands) -> None:
     source.write("mine", "mine")
     mine = source.commit()
     assert trunk.tip() == mine
-    assert trunk.rebase(ONE).moved
+    assert trunk.rebase(ONE) == Rebased(tip=mine)
     merge(trunk, ONE)
     assert {"one", "mine"} <= opened(trunk, ONE).files().keys()
 
@@ -68,7 +69,7 @@ def test_a_branch_that_is_rewritten_takes_the_tip_along(source: Hands) -> None:
     assert trunk.tip() == start
     assert refs(source)[f"refs/ralph/rescued/{built}"] == built
     # What was taken back does not come again with the work of one who began on top of it.
-    assert trunk.rebase(TWO).moved
+    assert trunk.rebase(TWO) == Rebased(tip=start)
     merged = merge(trunk, TWO)
     files = source.git("ls-tree", "--name-only", merged).split()
     assert "two" in files

@@ -13,6 +13,7 @@ from ralph.adapters.workspace.trunk import current_branch
 from ralph.core.errors import Busy, Missing, RalphError, Unavailable
 from ralph.core.shelf import Guardrail, GuardrailKind
 from ralph.documents.guardrails import FRESH, added, read
+from ralph.ports.trunk import Rebased
 from ralph.testing.hands import Hands, a_project
 from tests.adapters.team import (
     ONE,
@@ -181,13 +182,11 @@ def test_work_is_put_on_the_tip_one_after_the_other(source: Hands) -> None:
     start = trunk.tip()
     assert not trunk.is_merged(ONE)
     rebased = trunk.rebase(ONE)
-    assert (rebased.tip, rebased.moved, rebased.conflict) == (start, False, None)
+    assert rebased == Rebased(tip=start)
     assert trunk.advance(ONE, rebased.tip) == first == trunk.tip()
     assert trunk.is_merged(ONE)
 
-    rebased = trunk.rebase(TWO)
-    assert (rebased.tip, rebased.moved, rebased.conflict) == (first, True, None)
-    assert trunk.rebase(TWO).moved is False
+    assert trunk.rebase(TWO) == Rebased(tip=first) == trunk.rebase(TWO)
     merged = trunk.advance(TWO, first)
     assert merged == trunk.tip() != second
     assert source.git("log", "--format=%s", f"{start}..{merged}").split("\n")[:2] == [

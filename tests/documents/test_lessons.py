@@ -1,15 +1,8 @@
 """Lessons of several writers."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from ralph.core.shelf import Guardrail, GuardrailKind
 from ralph.documents.guardrails import FRESH, added, read
-from ralph.documents.lessons import learned, taken_in
-
-WORDS = st.lists(
-    st.text(st.sampled_from("abcxyzäß.,"), min_size=1, max_size=6), min_size=1, max_size=5
-).map(" ".join)
+from ralph.documents.lessons import learned
 
 
 def a_lesson(text: str, number: int = 1, **fields: object) -> Guardrail:
@@ -46,25 +39,3 @@ def test_a_lesson_that_is_part_of_another_is_one_of_its_own() -> None:
     again, entry = learned(text, a_lesson("use port 0 in tests", 2))
     assert entry.id == "fix-1-0002"
     assert len(said(again)) == 2
-
-
-def test_what_another_version_knows_is_taken_in_once() -> None:
-    ours = added(FRESH, a_lesson("ours", 1))
-    theirs = added(added(FRESH, a_lesson("theirs", 2)), a_lesson("Ours", 3))
-    both = taken_in(ours, theirs)
-    assert said(both) == ["ours", "theirs"]
-    assert taken_in(both, theirs) == both
-    assert taken_in(both, "") == both
-
-
-@given(st.lists(WORDS, max_size=6), st.lists(WORDS, max_size=6))
-def test_whatever_both_know_is_there_once(ours: list[str], theirs: list[str]) -> None:
-    def filled(lessons: list[str]) -> str:
-        text = FRESH
-        for number, one in enumerate(lessons):
-            text = learned(text, a_lesson(one, number)).text
-        return text
-
-    both = said(taken_in(filled(ours), filled(theirs)))
-    assert sorted(both) == sorted(set(both))
-    assert {*both} == {*ours, *theirs}

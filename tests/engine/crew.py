@@ -89,7 +89,7 @@ class FakeTrunk:
             files = {**files, **{n: one.files[n] for n in one.files if old.get(n) != one.files[n]}}
             place.files = dict(files)
             place.commit_files(one.message, files)
-        return Rebased(tip=self.tip(), moved=bool(theirs))
+        return Rebased(tip=self.tip())
 
     def advance(self, task: TaskId, onto: str) -> str:
         place = self.checkouts[task]

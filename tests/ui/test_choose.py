@@ -12,7 +12,7 @@ from typing import TextIO
 import pytest
 from stories import FrozenClock, play, the_story
 
-from ralph.ui.choose import screen_for, wants_color
+from ralph.ui.choose import screen_for
 from ralph.ui.jsonl import JsonLines
 from ralph.ui.live import Live
 from ralph.ui.outlet import Outlet
@@ -51,20 +51,10 @@ def test_a_terminal_without_unicode_gets_plain_lines() -> None:
 def test_what_is_asked_for_goes_before_what_fits(terminal: TextIO) -> None:
     clock = FrozenClock()
     assert isinstance(screen_for(terminal, clock=clock, env=XTERM, json=True), JsonLines)
-    assert isinstance(screen_for(terminal, clock=clock, env=XTERM, plain=True), Plain)
 
 
 def test_a_pipe_gets_plain_lines() -> None:
     assert isinstance(screen_for(io.StringIO(), clock=FrozenClock(), env=XTERM), Plain)
-
-
-def test_lists_have_colours_only_on_a_terminal(terminal: TextIO) -> None:
-    assert wants_color(terminal, "auto", XTERM)
-    assert not wants_color(terminal, "auto", XTERM | {"NO_COLOR": "1"})
-    assert not wants_color(terminal, "auto", {"TERM": "dumb"})
-    assert not wants_color(io.StringIO(), "auto", XTERM)
-    assert wants_color(io.StringIO(), "always", XTERM)
-    assert not wants_color(terminal, "never", XTERM)
 
 
 def test_quick_commands_do_not_pay_for_rich() -> None:

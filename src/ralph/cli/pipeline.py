@@ -9,11 +9,9 @@ if TYPE_CHECKING:
     from ralph.workflows.pipeline import Pipeline
 
 
-def add_prd(parser: ArgumentParser, name: str = "--prd") -> None:
+def add_prd(parser: ArgumentParser) -> None:
     """Which document."""
-    parser.add_argument(
-        name, metavar="FILE", help="the PRD, if it is not .agents/tasks/prd.md", dest="prd"
-    )
+    parser.add_argument("--prd", metavar="FILE", help="the PRD, if it is not .agents/tasks/prd.md")
 
 
 def the_pipeline(project: "Project", args: Namespace) -> "Pipeline":

@@ -20,17 +20,6 @@ def learned(text: str, entry: Guardrail) -> Learned:
     return Learned(added(text, entry), entry) if there is None else Learned(text, there)
 
 
-def taken_in(text: str, other: str) -> str:
-    """The file with what another version of it knows besides. What was taken out of either one is
-    not missed: a lesson too many costs a line, one too few costs a night."""
-    known = {_words(one.text) for one in read(text)}
-    for entry in read(other):
-        if _words(entry.text) not in known:
-            known.add(_words(entry.text))
-            text = added(text, entry)
-    return text
-
-
 def _known(text: str, entry: Guardrail) -> Guardrail | None:
     # Reading takes its time in a long file, so first what needs none of it: a lesson that is there
     # as we would write it, and one that is news.

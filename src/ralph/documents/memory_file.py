@@ -1,6 +1,6 @@
 """`MEMORY.md`: what a session leaves to the fresh one that goes on with its task."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -145,9 +145,9 @@ def _sentence(text: str) -> str:
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
-def wrap_up(path: str, why: str, sections: Sequence[str] = SECTIONS) -> str:
+def wrap_up(path: str, why: str) -> str:
     """What a session is told that is to hand over."""
-    listed = ", ".join(f"`## {name}`" for name in sections)
+    listed = ", ".join(f"`## {name}`" for name in SECTIONS)
     where = (
         f"write {path} in the root of the project" if path else "say all of this in your last words"
     )

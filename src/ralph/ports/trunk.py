@@ -22,8 +22,6 @@ class Rebased(msgspec.Struct, frozen=True, kw_only=True):
 
     tip: str
     """What they are based on now; with a conflict, what they could not be put on."""
-    moved: bool = False
-    """They were based on something older: what the gates said about them is out of date."""
     conflict: Conflict | None = None
     """Then the checkout is as it was before."""
 

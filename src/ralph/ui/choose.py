@@ -15,7 +15,6 @@ def screen_for(
     clock: Clock,
     board: Board | None = None,
     json: bool = False,
-    plain: bool = False,
     color: str = "auto",
     env: Mapping[str, str] | None = None,
 ) -> Sink:
@@ -27,7 +26,7 @@ def screen_for(
         from ralph.ui.jsonl import JsonLines
 
         return JsonLines(stdout)
-    if plain or not can_redraw(stdout, os.environ if env is None else env):
+    if not can_redraw(stdout, os.environ if env is None else env):
         from ralph.ui.plain import Plain
 
         return Plain(stdout, clock, board)
@@ -41,11 +40,3 @@ def can_redraw(stream: TextIO, env: Mapping[str, str]) -> bool:
     """Is it a terminal with a cursor that moves, and with more than ASCII?"""
     encoding = (getattr(stream, "encoding", None) or "").lower().replace("-", "")
     return stream.isatty() and encoding == "utf8" and env.get("TERM", "") not in ("", "dumb")
-
-
-def wants_color(stream: TextIO, color: str, env: Mapping[str, str] | None = None) -> bool:
-    """For lists: colours only on a terminal, unless they were asked for or refused."""
-    if color in ("always", "never"):
-        return color == "always"
-    where = os.environ if env is None else env
-    return stream.isatty() and not where.get("NO_COLOR") and where.get("TERM") != "dumb"

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.errors import Missing, RalphError, UsageError
+from ralph.core.errors import RalphError, UsageError
 from ralph.core.events import RunEnded
 from ralph.core.feature_texts import Talk
 from ralph.core.policy.decision import Phase
@@ -18,7 +18,7 @@ from ralph.documents import shell_variables
 from ralph.documents.code_tasks.compiling import Placed, compiled
 from ralph.documents.code_tasks.reading import read_code_task
 from ralph.documents.encoded import decode
-from ralph.documents.goal_files import GUIDE, SPECS, GoalFiles, slug
+from ralph.documents.goal_files import GUIDE, GoalFiles, slug
 from ralph.documents.stack import LOOKED_AT, Stack, found_in, gates_of
 from ralph.engine.kit import Kit
 from ralph.ports.clock import Clock
@@ -208,18 +208,6 @@ def find_goal(library: Library, said: str) -> Goal:
             "a goal needs a few letters or digits", hint='ralph team plan "add search"'
         )
     return Goal(library=library, files=GoalFiles(name=name))
-
-
-def known_goal(library: Library, said: str) -> Goal:
-    """The same, for what has been planned before."""
-    goal = find_goal(library, said)
-    if goal.step() is not Step.READY:
-        names = ", ".join(library.folders(SPECS)[:10]) or "none so far"
-        raise Missing(
-            f"goal {goal.name} is not planned and approved yet ({goal.lacks(goal.step())})",
-            hint=f"ralph team plan {goal.name}; goals: {names}",
-        )
-    return goal
 
 
 class GoalFolder(OneFile):

@@ -30,9 +30,9 @@ from ralph.ports.workspace import Committed, Withheld
 KEPT: Final = "refs/ralph/kept/"
 """What a checkout still held when it was given up."""
 PINS: Final = "refs/ralph/base/"
+"""Starting points of checkouts."""
 BESIDE: Final = "refs/ralph/beside"
 """How two sides were last put together in a checkout: its parents are base, work and tip."""
-"""Starting points of checkouts."""
 
 
 def clone(
@@ -67,7 +67,6 @@ class PrivateCheckout:
     def __init__(
         self, executor: Captures, *, source_top: str, project_subdir: str, top: str, name: str
     ) -> None:
-        self._executor = executor
         self._name = name
         self._source = Git(executor, source_top)
         self._top = top
@@ -137,10 +136,6 @@ class PrivateCheckout:
 
     def restore(self, to: Snapshot) -> None:
         self._inside.restore(to)
-
-    def fetch_into(self, source: str, ref: str) -> str:
-        """Import the head into the repository `source` as `ref`; return the commit."""
-        return fetch(Git(self._executor, source), self._top, "HEAD", ref)
 
     def close(self) -> None:
         """Remove the directory, after everything that only it holds was saved in the source."""

@@ -138,9 +138,9 @@ class SharedBranch:
         files = rebasing.onto(tip, work)
         if files:
             theirs = rebasing.tasks(work, tip, files)
-            return Rebased(tip=tip, moved=True, conflict=Conflict(files=files, theirs=theirs))
+            return Rebased(tip=tip, conflict=Conflict(files=files, theirs=theirs))
         self._git.run("update-ref", pin(task), tip)
-        return Rebased(tip=tip, moved=True)
+        return Rebased(tip=tip)
 
     def advance(self, task: TaskId, onto: str) -> str:
         head = self._rooms.rebasing(task).recover()
