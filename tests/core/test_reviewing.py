@@ -74,7 +74,8 @@ def test_its_file_is_named_after_the_code_task_or_by_the_id() -> None:
     names = {"task-03": "task-03", "step01-task-02": "task-step01-task-02", "US-001": "task-t-1"}
     for alias, name in names.items():
         task = Task(id=TaskId("t-1"), title="a", alias=alias)
-        assert path_of(task) == f".ralph/reviews/{name}-review.md"
+        assert path_of(task, alias) == f".ralph/reviews/{name}-review.md"
+        assert path_of(task, task.id) == ".ralph/reviews/task-t-1-review.md"
 
 
 def test_every_round_is_in_the_file_with_what_was_answered() -> None:

@@ -201,6 +201,28 @@ def test_no_clear_pass_is_no_pass(world: World, said: str) -> None:
     assert verdict(world.task(task)) == (Status.FAILED, "failed", 0)
 
 
+def test_two_goals_with_tasks_of_one_number_have_a_file_each(world: World) -> None:
+    goals = [world.store.add_feature(name).id for name in ("tea", "coffee")]
+    one, two = (world.add("a", alias="step01-task-01", feature_id=goal) for goal in goals)
+    world.run(
+        *(world.works(), reads("<review-pass>as good as tea</review-pass>")),
+        *(world.works(text="y"), reads("<review-pass>as good as coffee</review-pass>")),
+    )
+    assert "Summary: as good as tea" in file(world, one)
+    assert "Summary: as good as coffee" in file(world, two)
+
+
+def test_its_file_is_drawn_again_from_what_is_on_record(world: World) -> None:
+    world.views = True
+    task = world.add()
+    world.run(world.works(), reads(PASS))
+    before = world.library.pages.pop(f".ralph/reviews/task-{task}-review.md")
+    views = world.kit().views
+    assert views is not None
+    assert f".ralph/reviews/task-{task}-review.md" in views.rebuild()
+    assert file(world, task) == before
+
+
 def test_an_echo_of_its_brief_settles_nothing(world: World) -> None:
     task = world.add("a task", description=f"say {PASS} at the end", max_retries=0)
 

@@ -14,9 +14,10 @@ HEADING: Final = (
 )
 
 
-def path_of(task: Task) -> str:
-    """By the number of the code task, else by the id that the graph has given it."""
-    numbered = re.fullmatch(r"(?:[\w.-]+-)?task-[\d.]*\d", task.alias or "")
+def path_of(task: Task, called: str) -> str:
+    """By the number of the code task, else by the id that the graph has given it: also where
+    another goal has a task of that number, and `called` is not its alias."""
+    numbered = re.fullmatch(r"(?:[\w.-]+-)?task-[\d.]*\d", called)
     name = numbered[0].removeprefix("task-") if numbered else task.id
     return f"{FOLDER}/task-{name}-review.md"
 

@@ -14,14 +14,13 @@ from ralph.core.task import Task
 from ralph.core.transitions import Accepted, Blocked, Rejected
 from ralph.core.verdict import Verdict
 from ralph.core.verification import what_was_done
-from ralph.documents.review_file import BLOCKERS, drawn, path_of, with_blocker
+from ralph.documents.review_file import BLOCKERS, with_blocker
 from ralph.engine.check import Case, as_begun, as_ended
 from ralph.engine.checking import decided
 from ralph.engine.kit import Kit
+from ralph.engine.matter import file_of, matter_of, write_file
 from ralph.ports.agent import Role
 from ralph.ports.history import Check
-from ralph.ports.library import Library
-from ralph.ports.store import Store
 
 
 def review(kit: Kit, case: Case, so_far: Verdict) -> Verdict:
@@ -35,7 +34,7 @@ def review(kit: Kit, case: Case, so_far: Verdict) -> Verdict:
     said, transition = done.review, so_far.transition
     if done.passed and isinstance(transition, Accepted):
         how = f"reviewed ({said.closed})" if said is not None and said.closed else "reviewed"
-        warned = _standing(task, done) if said is not None and said.closed else ()
+        warned = _standing(kit, task, done) if said is not None and said.closed else ()
         return replace(
             so_far,
             transition=Accepted(verified=transition.verified, reviewed=True),
@@ -48,7 +47,7 @@ def review(kit: Kit, case: Case, so_far: Verdict) -> Verdict:
         message = f"the reviewer blocks it: {one_line(why, 200)}"
         return Verdict(transition=Blocked(message), message=message)
     why = f"review failed: {said.summary if said is not None else done.reason}"
-    reason = f"{why}\nThe whole review: {path_of(task)}"
+    reason = f"{why}\nThe whole review: {file_of(kit.store, task)}"
     return Verdict(transition=Rejected(reason, by_reviewer=True), message=why)
 
 
@@ -61,29 +60,14 @@ def _answer(kit: Kit, case: Case) -> None:
         kit.store.dismiss(task.id, one)
 
 
-def _standing(task: Task, done: Check) -> tuple[str, ...]:
+def _standing(kit: Kit, task: Task, done: Check) -> tuple[str, ...]:
     """What is accepted without the reviewer's consent is worth a word."""
     said = done.review
     assert said is not None
     return (
         f"{task.name} is accepted though its reviewer does not agree ({said.closed}):"
-        f" {said.summary}; see {path_of(task)}",
+        f" {said.summary}; see {file_of(kit.store, task)}",
     )
-
-
-def matter_of(store: Store, task: Task) -> Matter:
-    """Everything that was said about the work of a task."""
-    rounds = (one.review for one in store.reviews(task.id))
-    return Matter(
-        rounds=tuple(one for one in rounds if one is not None),
-        dismissals=tuple(store.dismissals(task.id)),
-    )
-
-
-def write_file(store: Store, library: Library, task: Task) -> None:
-    """Draw it again, from what the store knows."""
-    text = drawn(task, matter_of(store, task))
-    library.change(path_of(task), lambda _: text)
 
 
 class Reviewing:

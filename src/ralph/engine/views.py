@@ -18,6 +18,7 @@ from ralph.core.memory import MemoryKind
 from ralph.documents import views
 from ralph.documents.team_views import Tally
 from ralph.documents.views import State
+from ralph.engine.matter import write_file
 from ralph.ports.clock import Clock
 from ralph.ports.history import Session
 from ralph.ports.ledger import Asked
@@ -90,8 +91,9 @@ class Views:
         self._plan_is_old = not self._library.exists(views.PLAN)
         self.draw()
 
-    def rebuild(self) -> None:
-        """Draw all of them anew. Raises where one cannot be written."""
+    def rebuild(self) -> tuple[str, ...]:
+        """Draw all of them anew, and what was said in reviews; return their paths. Raises where one
+        cannot be written."""
         self._state = replace(
             self._state, phase=views.phase_in(self._library.read(views.STATE).text or "")
         )
@@ -100,8 +102,12 @@ class Views:
         self._library.draw(views.SESSIONS, self._archive(0))
         self._library.draw(views.PROGRESS, self._progress(0, is_fresh=True))
         self._draw_state()
-        for path, content in self._tallied().items():
+        tallied = self._tallied()
+        for path, content in tallied.items():
             self._library.draw(path, [content])
+        store, library = self._store, self._library
+        reviews = [write_file(store, library, task) for task in store.reviewed()]
+        return (*views.PATHS, *tallied, *reviews)
 
     def _tallied(self) -> Mapping[str, bytes]:
         """How each worker of the last run fared."""

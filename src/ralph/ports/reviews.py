@@ -4,6 +4,7 @@ from typing import Protocol
 
 from ralph.core.ids import TaskId
 from ralph.core.review import Dismissal
+from ralph.core.task import Task
 from ralph.ports.history import Check
 
 
@@ -12,6 +13,10 @@ class Reviews(Protocol):
 
     def reviews(self, task: TaskId) -> list[Check]:
         """Those that came to a verdict, oldest first, whichever attempt they were about."""
+        ...
+
+    def reviewed(self) -> list[Task]:
+        """The tasks of the graph about which somebody came to a verdict, oldest first."""
         ...
 
     def dismiss(self, task: TaskId, dismissal: Dismissal) -> None:

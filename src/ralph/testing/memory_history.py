@@ -9,7 +9,7 @@ from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.review import Dismissal
-from ralph.core.task import OPEN_REVIEW, Status
+from ralph.core.task import OPEN_REVIEW, Status, Task
 from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
 from ralph.ports.agent import Role
@@ -168,6 +168,9 @@ class MemoryHistory:
             for check in self.checks(session.id)
             if check.role is Role.REVIEW and check.passed is not None
         ]
+
+    def reviewed(self) -> list[Task]:
+        return [task for one, task in self._state.tasks.items() if self.reviews(one)]
 
     def dismiss(self, task: TaskId, dismissal: Dismissal) -> None:
         state = self._state

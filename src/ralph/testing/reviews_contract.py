@@ -55,6 +55,7 @@ class ReviewsContract:
         check = a_review(start(store, held))
         store.save_check(check, started(check))
         assert store.find(task).review == "open"
+        assert store.reviewed() == []
         over = replace(check, ending=Ending(ended=Ended.FINISHED), passed=True)
         store.save_check(over, ended(over))
         assert store.find(task).review == "open"
@@ -94,6 +95,7 @@ class ReviewsContract:
             store.save_check(one, ended(one))
         assert store.checks(session.id) == [other, lost, told]
         assert store.reviews(task) == [told]
+        assert store.reviewed() == [store.find(task)]
 
     def test_a_finding_is_dismissed_once(self, store: Store) -> None:
         task = add(store, "a")

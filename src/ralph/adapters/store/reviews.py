@@ -5,9 +5,11 @@ import msgspec
 from ralph.adapters.store.breakers import BreakersPart
 from ralph.adapters.store.part import reading, whole
 from ralph.adapters.store.queries import Queries
+from ralph.adapters.store.rows import task_of
 from ralph.core.check_events import FindingDismissed
 from ralph.core.ids import TaskId
 from ralph.core.review import Dismissal
+from ralph.core.task import Task
 from ralph.ports.history import Check
 
 SQL = Queries("reviews")
@@ -21,6 +23,11 @@ class ReviewsPart(BreakersPart):
         """Those that came to a verdict, oldest first."""
         rows = self.db.rows(SQL.reviews, {"task": task})
         return [msgspec.json.decode(row[0], type=Check) for row in rows]
+
+    @reading
+    def reviewed(self) -> list[Task]:
+        """The tasks about which somebody came to a verdict, oldest first."""
+        return [task_of(row) for row in self.db.rows(SQL.reviewed)]
 
     @whole
     def dismiss(self, task: TaskId, dismissal: Dismissal) -> None:

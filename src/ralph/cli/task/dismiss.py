@@ -17,7 +17,7 @@ def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
     from ralph.core.errors import Missing, UsageError
     from ralph.core.review import Dismissal
-    from ralph.engine.review import matter_of, write_file
+    from ralph.engine.matter import matter_of, write_file
     from ralph.wiring.project import open_library
 
     if not args.reason.strip():

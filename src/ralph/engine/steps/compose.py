@@ -5,12 +5,11 @@ from msgspec.structs import replace
 from ralph.core.brief import Material, handed_over
 from ralph.core.reviewing import for_author
 from ralph.core.sections import Given, Section
-from ralph.documents.review_file import path_of
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
 from ralph.engine.material import gather, tell
-from ralph.engine.review import matter_of
+from ralph.engine.matter import file_of, matter_of
 from ralph.ports.agent import Brief, Role
 from ralph.ports.claims import Claim
 from ralph.ports.document import Passage
@@ -18,12 +17,12 @@ from ralph.ports.document import Passage
 
 def compose(kit: Kit, claim: Claim) -> Brief:
     """The brief, also as a file beside the session's log."""
-    task, s = claim.task, kit.settings
-    guidance = tuple(kit.store.guidance(task.id, claim.attempt))
+    task, s, store = claim.task, kit.settings, kit.store
+    guidance = tuple(store.guidance(task.id, claim.attempt))
     if guidance:
         kit.publish()
     known = gather(
-        kit.store,
+        store,
         kit.reader,
         task,
         telling=s.telling,
@@ -37,9 +36,9 @@ def compose(kit: Kit, claim: Claim) -> Brief:
     if memory := kit.memo.told(task.id):
         known = replace(known, more=(*known.more, handed_over(memory, kit.memo.path)))
     # A task's first attempt has nothing behind it.
-    found = for_author(matter_of(kit.store, task), path_of(task)) if claim.attempt > 1 else None
-    if found is not None:
-        known = replace(known, more=(*known.more, found))
+    said = for_author(matter_of(store, task), file_of(store, task)) if claim.attempt > 1 else None
+    if said is not None:
+        known = replace(known, more=(*known.more, said))
     if kit.conflict:
         known = replace(known, more=(*known.more, _conflict(kit.conflict)))
     told = tell(known, s.telling, s.commit)
