@@ -104,6 +104,10 @@ def test_blockers_are_found_by_path_name_and_number() -> None:
         a_task("step02/task-01-parse", "Blocked-By: ../step01/task-02-types.code-task.md"),
         a_task("step02/task-02-print", f"Blocked-By: {at('step01/task-01-setup')}, task-01"),
         a_task("step02/task-03-all", "Blocked-By: step01-task-02, task-02-print"),
+        a_task("step03/task-01-setup", "Blocked-By: step01/task-01-setup.code-task.md"),
+        a_task("step03/task-02-types", "Blocked-By: `implementation/step01/Task-02`, task-01.md"),
+        a_task("step03/task-03 (x) - y", "Blocked-By: step02/task-02-print"),
+        a_task("step03/task-04", "Blocked-By: `task-03 (x) - y.code-task.md`"),
     ]
     assert needs(*tasks) == {
         "step01-task-01": (),
@@ -111,6 +115,10 @@ def test_blockers_are_found_by_path_name_and_number() -> None:
         "step02-task-01": ("step01-task-02",),
         "step02-task-02": ("step01-task-01", "step02-task-01"),
         "step02-task-03": ("step01-task-02", "step02-task-02"),
+        "step03-task-01": ("step01-task-01",),
+        "step03-task-02": ("step01-task-02", "step03-task-01"),
+        "step03-task-03": ("step02-task-02",),
+        "step03-task-04": ("step03-task-03",),
     }
 
 
@@ -122,6 +130,10 @@ def test_blockers_are_found_by_path_name_and_number() -> None:
         ({"task-01": "Blocked-By: task-02", "task-02": "Blocked-By: task-01"}, "wait for each"),
         (
             {"s1/task-01": "", "s2/task-01": "", "s3/task-02": "Blocked-By: task-01"},
+            "which may be",
+        ),
+        (
+            {"s1/task-01": "", "s2/task-01": "", "s2/task-02": "Blocked-By: s9/task-01"},
             "which may be",
         ),
     ],

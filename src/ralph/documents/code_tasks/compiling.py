@@ -1,7 +1,7 @@
 """A folder of code tasks as one graph: who waits for whom."""
 
 from collections.abc import Mapping, Sequence
-from posixpath import basename, dirname, join, normpath
+from posixpath import dirname, join, normpath
 from typing import Final
 
 import msgspec
@@ -115,24 +115,33 @@ def _refuse_twins(tasks: Sequence[CodeTask]) -> None:
 
 
 def _index(tasks: Sequence[CodeTask]) -> dict[str, list[CodeTask]]:
-    """By everything that somebody may call a task: its path, its file's name, its own name."""
+    """By everything that somebody may call a task: its own name; and its file's, whole or up to the
+    number, with as many of the folders above it as they like."""
     found: dict[str, list[CodeTask]] = {}
     for task in tasks:
-        file = basename(task.path)
-        stem = file.removesuffix(SUFFIX)
+        *above, stem = _bare(task.path).split("/")
         short = "-".join(stem.split("-")[:2])
-        for name in dict.fromkeys((task.path, task.name, file, stem, short)):
-            found.setdefault(name.lower(), []).append(task)
+        tails = [[*above[at:], name] for name in (stem, short) for at in range(len(above) + 1)]
+        for name in dict.fromkeys((_bare(task.name), *("/".join(tail) for tail in tails))):
+            found.setdefault(name, []).append(task)
     return found
+
+
+def _bare(path: str) -> str:
+    """A file however it is written, as names are compared."""
+    return path.lower().removesuffix(".md").removesuffix(SUFFIX.removesuffix(".md"))
 
 
 def _needs(task: CodeTask, index: Mapping[str, Sequence[CodeTask]]) -> list[str]:
     names = []
     for said in task.blocked_by:
-        near = normpath(join(dirname(task.path), said))
-        ways = (near, near + SUFFIX, said.removeprefix("./"), basename(said))
-        found = next((index[way.lower()] for way in ways if way.lower() in index), None)
-        here = [one for one in found or () if dirname(one.path) == dirname(task.path)]
+        words = normpath(_bare(said)).split("/")
+        # Seen from its own folder first, then from wherever it may be named from.
+        near = normpath(join(dirname(task.path.lower()), *words))
+        ways = (near, *("/".join(words[at:]) for at in range(len(words))))
+        found = next((index[way] for way in ways if way in index), None)
+        is_bare = len(words) == 1
+        here = [one for one in found or () if is_bare and dirname(one.path) == dirname(task.path)]
         if found is None:
             raise UnusableData(
                 f"{task.path} is blocked by {one_line(said, 80)}, and there is no such code task",

@@ -127,9 +127,9 @@ def _names(text: str) -> tuple[str, ...]:
         said = (item[1] if item else line).strip()
         for part in said.split(","):
             quoted = QUOTED.search(part)
-            bare = (quoted[1] if quoted else part).strip().strip("\"'*_").strip()
             # Behind a name people say why: `src/a.py (new)`, `task-01 - the parser`.
-            bare = re.split(r"\s+[(\u2013\u2014-]", bare, maxsplit=1)[0].strip()
+            plain = re.split(r"\s+[(\u2013\u2014-]", part.strip(), maxsplit=1)[0]
+            bare = (quoted[1] if quoted else plain).strip().strip("\"'*_").strip()
             if bare.lower().rstrip(".") not in NOTHING:
                 found.append(bare)
     return tuple(dict.fromkeys(found))
