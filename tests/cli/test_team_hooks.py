@@ -52,7 +52,17 @@ def test_what_cannot_be_judged_is_not_completed_but_anybody_may_rest(
     nowhere = str(tmp_path / "nowhere")
     assert_one_line(call(ralph, "task-completed", code=2, cwd=nowhere))
     assert_one_line(call(ralph, "teammate-idle", code=0, cwd=nowhere))
-    assert_one_line(ralph("hook", "task-completed", code=2, stdin=b"{"))
+    for wrong in (b"{", b"", b"[]", b'"x"', b"\xff", b"[" * 100_000):
+        assert_one_line(ralph("hook", "task-completed", code=2, stdin=wrong))
+        assert_one_line(ralph("hook", "teammate-idle", code=0, stdin=wrong))
+
+
+def test_a_bug_in_the_judge_completes_nothing(ralph: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("oh")
+
+    monkeypatch.setattr("ralph.workflows.teammates.task_completed", fails)
+    assert "bug in Ralph: ValueError: oh" in call(ralph, "task-completed", code=2).err
 
 
 def test_a_teammate_goes_on_while_something_is_ready(ralph: Cli) -> None:

@@ -10,6 +10,9 @@ from ralph.core.task import Draft, Status
 from ralph.core.team_events import TeammateJudged
 from ralph.ports.store import Store
 from ralph.testing.clock import FrozenClock
+from ralph.testing.doubles import FakeLibrary
+from ralph.workflows.errand import as_task
+from ralph.workflows.goal import Step, find_goal
 from ralph.workflows.teammates import Answer, Asked, read_asked, task_completed, teammate_idle
 
 RED = GateResult(name="test", passed=False, code=1, output="1 failed")
@@ -45,6 +48,14 @@ def test_a_task_is_completed_when_the_gates_pass(store: Store) -> None:
     assert judged(store) == [("b", True)]
 
 
+@pytest.mark.parametrize("name", ["the id", "task-01"])
+def test_a_team_may_call_a_task_as_the_graph_does(store: Store, name: str) -> None:
+    task = store.add_task(Draft(title="Parser", alias="task-01"))
+    told = {"task_id": task.id if name == "the id" else name, "task_subject": "write it"}
+    assert completed(store, read_asked(told)) == Answer()
+    assert store.find(task.id).status is Status.DONE
+
+
 def test_a_task_that_is_none_of_the_graph_is_completed_as_well(store: Store) -> None:
     store.add_task(Draft(title="Parser"))
     store.add_task(Draft(title="Parser"))
@@ -72,6 +83,12 @@ def test_nobody_rests_while_something_is_ready(store: Store, tmp_path: Path) -> 
     assert [answer.code for answer in answers] == [2, 2, 2]
     assert [first.id in answers[0].said, second.id in answers[1].said] == [True, True]
     assert "`ralph task brief " in answers[2].said
+
+
+def test_nobody_is_kept_at_work_by_an_errand(store: Store, tmp_path: Path) -> None:
+    library = FakeLibrary()
+    as_task(store, find_goal(library, "Sell tea").errand(Step.DESIGN), 3)
+    assert idle(store, tmp_path) == Answer()
 
 
 def test_whoever_failed_too_often_may_rest_and_the_others_go_on(

@@ -19,6 +19,7 @@ from ralph.engine.control import ABORT
 from ralph.ports.clock import Clock
 from ralph.ports.ready import ready_in
 from ralph.ports.store import Filter, Store
+from ralph.workflows.errand import errands
 
 CHOICE: Final = 20
 """Ready tasks among which teammates are spread."""
@@ -36,6 +37,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What a hook is told."""
 
     seat: str
+    task: str = ""
+    """What its team calls the task: a number of its own, or a name that the graph knows."""
     subject: str = ""
     description: str = ""
     cwd: str = ""
@@ -50,6 +53,7 @@ def read_asked(payload: Mapping[str, Any]) -> Asked:
 
     return Asked(
         seat=one_line(text("teammate_name"), 60).strip() or "teammate-1",
+        task=one_line(text("task_id"), 200).strip(),
         subject=one_line(text("task_subject"), 200).strip(),
         description=text("task_description"),
         cwd=text("cwd"),
@@ -99,7 +103,8 @@ def teammate_idle(
     breaker = remembered(store.breaker(asked.seat), tolerance, clock.now())
     if not breaker.is_closed:
         return Answer(said=f"{asked.seat} rests: {breaker.why}")
-    ready = ready_in(store, Everything(), CHOICE)
+    # Errands are left to the commands that send for them.
+    ready = [one for one in ready_in(store, Everything(), CHOICE) if one.id not in errands(store)]
     if not ready:
         return Answer()
     # Each begins to look at another place, so that not all take the first one.
@@ -114,7 +119,7 @@ def teammate_idle(
 
 def _meant(store: Store, asked: Asked) -> Task | None:
     """The task of the graph that a team speaks of: by its id, its alias or its title."""
-    words = {word.strip(".,:;()[]\"'`“”") for word in asked.subject.split()}
+    words = {word.strip(".,:;()[]\"'`“”") for word in (asked.task, *asked.subject.split())}
     found = store.tasks(Filter(limit=LOOKED_AT))
     named = [one for one in found if one.id in words or (one.alias and one.alias in words)]
     titled = [one for one in found if one.title == asked.subject]

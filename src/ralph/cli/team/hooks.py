@@ -15,18 +15,22 @@ def answer(name: str) -> int:
     if os.environ.get("RALPH_SOCKET"):
         # A session of Ralph's own: the loop that started it judges its work when it ends.
         return 0
+    unasked = NO if name == "task-completed" else 0
     try:
         code, said = _asked(name)
     except RalphError as error:
-        code, said = NO if name == "task-completed" else 0, f"ralph: {error}"
-        said += f" ({error.hint})" if error.hint else ""
+        code, said = unasked, f"ralph: {error}" + (f" ({error.hint})" if error.hint else "")
+    except Exception as error:  # noqa: BLE001 - every code but 2 is a yes to whoever asks
+        code, said = unasked, f"ralph: this is a bug in Ralph: {type(error).__name__}: {error}"
     if said:
         print(said, file=sys.stderr)
     return code
 
 
 def _asked(name: str) -> tuple[int, str]:
-    import json
+    from typing import Any
+
+    import msgspec
 
     from ralph.adapters.executor.clock import SystemClock
     from ralph.cli.opening import the_store
@@ -38,10 +42,10 @@ def _asked(name: str) -> tuple[int, str]:
     from ralph.workflows.teammates import read_asked, task_completed, teammate_idle
 
     try:
-        payload = json.loads(sys.stdin.buffer.read() or b"{}")
-    except ValueError as error:
-        raise UnusableData(f"what the hook is told is no JSON: {error}") from error
-    asked = read_asked(payload if isinstance(payload, dict) else {})
+        payload = msgspec.json.decode(sys.stdin.buffer.read(), type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UnusableData(f"what the hook is told is no JSON object: {error}") from error
+    asked = read_asked(payload)
     _go_to(os.environ.get("CLAUDE_PROJECT_DIR") or asked.cwd)
     project = find_project()
     tolerance = breaker_tolerance(project)
