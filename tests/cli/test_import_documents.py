@@ -67,7 +67,9 @@ def test_without_gh_it_says_what_to_do(ralph: Cli, monkeypatch: pytest.MonkeyPat
 
 def test_what_to_bring_in_has_to_be_said_once(ralph: Cli) -> None:
     assert_one_line(ralph("task", "import", code=64), hint=True)
-    assert_one_line(ralph("task", "import", "x.md", "--github", code=64), hint=True)
+    said = ralph("task", "import", "--github", "-", code=64)
+    assert_one_line(said, hint=True)
+    assert "calls `gh` itself, so - is not read" in said.err
 
 
 def test_a_broken_prd_names_its_line(ralph: Cli, tmp_path: Path) -> None:

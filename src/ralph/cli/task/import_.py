@@ -53,10 +53,16 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project
     from ralph.core.errors import UsageError
+    from ralph.core.safe_text import one_line
 
-    if (args.file is None) == (not args.github):
+    if args.file is None and not args.github:
         raise UsageError(
             "a file or --github says what to bring in", hint="ralph task import --help"
+        )
+    if args.file is not None and args.github:
+        raise UsageError(
+            f"--github calls `gh` itself, so {one_line(args.file, 100)} is not read",
+            hint="leave out --github: what gh printed is known as such wherever it comes from",
         )
     added, skipped = import_file(
         the_project(), args.file, skip_existing=args.skip_existing, preview=args.dry_run
