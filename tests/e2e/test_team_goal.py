@@ -23,6 +23,7 @@ case "$prompt" in
 *"Break the design"*)
   mkdir -p {TASKS}; cd {TASKS}; echo plan > ../plan.md
   printf -- '{ONE}' > task-01-one.code-task.md
+  if test -n "$HALF"; then exit 1; fi
   printf -- '{TWO}' > task-02-two.code-task.md;;
 *)
   echo "$RALPH_STORY_ID" > "$RALPH_STORY_ID.txt"
@@ -70,6 +71,8 @@ def test_a_goal_is_planned_step_by_step_and_waits_for_approval(project: Project)
     assert (project.path / ".ralph/config.sh").read_text() == 'GATE_TEST="make test"\n'
     assert project.git("status", "--porcelain") == ""
     assert stands(project) == {"step01-task-01": "pending", "step01-task-02": "pending"}
+    feature = json.loads(project.ralph("feature", "show", "sell-tea", "--json"))
+    assert feature["spec_path"] == f"{SPECS}/design/detailed-design.md"
     assert project.commits()[0] == "Plan sell-tea"
     project.ralph("run", "sell-tea")
     assert stands(project) == {"step01-task-01": "done", "step01-task-02": "done"}
@@ -84,13 +87,37 @@ def test_a_goal_is_planned_step_by_step_and_waits_for_approval(project: Project)
 def test_planning_goes_on_where_it_stopped(project: Project) -> None:
     a_team(project)
     project.write(f"{SPECS}/referents/catalog.md", "mine\n")
+    project.ralph("team", "plan", "Sell tea", "--yes", code=6, HALF="1")
+    assert (project.path / TASKS / "task-01-one.code-task.md").exists()
+    project.ralph("breaker", "reset")
     project.ralph("team", "plan", "Sell tea", "--yes")
+    assert len(stands(project)) == 2
     assert "Plan sell-tea: referents" not in project.commits()
     assert (project.path / SPECS / "referents/catalog.md").read_text() == "mine\n"
     (project.path / SPECS / "design/detailed-design.md").unlink()
     project.ralph("team", "plan", "sell-tea")
     assert (project.path / SPECS / "design/detailed-design.md").exists()
     refused(project.try_ralph("team", "plan", "!!"), 64, "a few letters")
+
+
+def test_what_is_redone_or_broken_is_not_run(project: Project) -> None:
+    a_team(project)
+    refused(project.try_ralph("team", "run", "sell-tea"), 66, "no goal", "ralph team plan")
+    project.ralph("team", "run", "Sell tea", "--dry-run")
+    assert not (project.path / SPECS).exists()
+    for name in ("referents/catalog", "design/detailed-design", "implementation/plan"):
+        project.write(f"{SPECS}/{name}.md", "mine\n")
+    project.write(f"{TASKS}/task-02-two.code-task.md", "# Task: Two\n")
+    project.ralph("team", "plan", "Sell tea", "--yes")
+    refused(project.try_ralph("team", "run", "sel-tea", "--yes"), 66, "did you mean sell-tea?")
+    project.ralph("team", "plan", "sell-tea", "--redo", "design", code=6)
+    project.ralph("team", "run", "sell-tea", code=6)
+    project.ralph("team", "plan", "sell-tea", "--yes")
+    commits = project.commits()
+    two = project.path / TASKS / "task-02-two.code-task.md"
+    two.write_text("Blocked-By: task-07\n")
+    refused(project.try_ralph("team", "run", "sell-tea"), 65, "there is no such code task")
+    assert (two.read_text(), project.commits()) == ("Blocked-By: task-07\n", commits)
 
 
 def test_a_goal_is_run_by_one_worker_and_its_files_are_stamped(project: Project) -> None:

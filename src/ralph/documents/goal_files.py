@@ -11,6 +11,7 @@ SPECS: Final = ".ralph/specs"
 GUIDE: Final = ".ralph/agents.md"
 """What every worker should know about the project, on about fifty lines."""
 LONGEST: Final = 50
+ACCENTS: Final = re.compile("[\u0300-\u036f]")
 
 
 class GoalFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,13 +51,19 @@ class GoalFiles(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.implementation}/execution-runbook.md"
 
 
+def words_of(goal: str) -> list[str]:
+    """The words of a goal as they are in its name: small letters of whatever script, without
+    accents, and digits."""
+    plain = ACCENTS.sub("", unicodedata.normalize("NFKD", goal).lower())
+    text = unicodedata.normalize("NFC", plain)
+    return "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in text).split()
+
+
 def slug(goal: str) -> str:
-    """A goal as the name of a folder: small letters, digits and hyphens, fifty at most, cut between
+    """A goal as the name of a folder: its words and hyphens, fifty characters at most, cut between
     words. Empty where nothing is left."""
-    plain = unicodedata.normalize("NFKD", goal).encode("ascii", "ignore").decode()
-    words = re.findall(r"[a-z0-9]+", plain.lower())
     name = ""
-    for word in words:
+    for word in words_of(goal):
         longer = f"{name}-{word}" if name else word[:LONGEST]
         if len(longer) > LONGEST:
             break

@@ -51,11 +51,17 @@ class Assembly(msgspec.Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def assemble_team(
-    project: Project, target: str | None, stdout: TextIO, *, json: bool, color: str
+    project: Project,
+    target: str | None,
+    stdout: TextIO,
+    *,
+    json: bool,
+    color: str,
+    again: str = "ralph run",
 ) -> Iterator[Assembly]:
-    """The lead's parts; taken apart again at the end."""
+    """The lead's parts; taken apart again at the end. `again` is the command that goes on."""
     with ExitStack() as stack:
-        made = assemble_run(stack, project, target, stdout, json=json, color=color)
+        made = assemble_run(stack, project, target, stdout, json=json, color=color, again=again)
         kit = made.kit
         # What sessions say is heard by the workers; here it is read in their files.
         kit.sink = Overhearing(kit.sink, project.root, kit.clock)

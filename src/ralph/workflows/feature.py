@@ -62,10 +62,14 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
         if not can_name_a_folder(feature.name):
             return feature
         spec, plan = spec_of(feature.name), plan_of(feature.name)
-        found = [path if self.has(path) else None for path in (spec, plan)]
+        found = [self._path(spec, feature.spec_path), self._path(plan, feature.plan_path)]
         if found == [feature.spec_path, feature.plan_path]:
             return feature
         return self.store.document_feature(feature.id, spec_path=found[0], plan_path=found[1])
+
+    def _path(self, usual: str, known: str | None) -> str | None:
+        """Where a document is: a goal's are elsewhere."""
+        return next((path for path in (known, usual) if path and self.has(path)), None)
 
     def _has_any(self, name: str) -> bool:
         return self.has(spec_of(name)) or self.has(plan_of(name))

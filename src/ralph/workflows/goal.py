@@ -8,17 +8,18 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.errors import RalphError, UsageError
+from ralph.core.errors import NoSuchTask, RalphError, UsageError
 from ralph.core.events import RunEnded
 from ralph.core.feature_texts import Talk
 from ralph.core.policy.decision import Phase
-from ralph.core.task import Feature, Task
+from ralph.core.safe_text import one_line
+from ralph.core.task import Feature, Status, Task
 from ralph.documents import goal_texts as texts
 from ralph.documents import shell_variables
 from ralph.documents.code_tasks.compiling import Placed, compiled
 from ralph.documents.code_tasks.reading import read_code_task
 from ralph.documents.encoded import decode
-from ralph.documents.goal_files import GUIDE, GoalFiles, slug
+from ralph.documents.goal_files import GUIDE, SPECS, GoalFiles, slug, words_of
 from ralph.documents.stack import LOOKED_AT, Stack, found_in, gates_of
 from ralph.engine.kit import Kit
 from ralph.ports.clock import Clock
@@ -48,6 +49,7 @@ class Step(StrEnum):
 
 WRITTEN: Final = (Step.REFERENTS, Step.DESIGN, Step.TASKS)
 """Those for which sessions are sent."""
+UNFINISHED: Final = frozenset({Status.PENDING, Status.IN_PROGRESS})
 
 
 class Goal(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +72,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
         for step in WRITTEN:
             if self.lacks(step):
                 return step
-        return Step.READY if self._has(self.files.runbook) else Step.REVIEW
+        return Step.READY if self.is_approved else Step.REVIEW
 
     def lacks(self, step: Step) -> str:
         """What keeps a step from being done, in a sentence; empty where nothing does."""
@@ -83,6 +85,24 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
                 return self._lacks(self.files.plan) or self._tasks_lack()
             case Step.REVIEW | Step.READY:
                 return self._lacks(self.files.runbook)
+
+    @property
+    def is_begun(self) -> bool:
+        """Is anything written about it?"""
+        return self.library.exists(self.files.folder)
+
+    def others(self) -> list[str]:
+        """The names of all goals that are begun."""
+        return self.library.folders(SPECS)
+
+    @property
+    def is_approved(self) -> bool:
+        """May a team work on it?"""
+        return self._has(self.files.runbook)
+
+    def reopen(self) -> None:
+        """What is written anew has to be approved anew."""
+        self.library.remove(self.files.runbook)
 
     def _lacks(self, path: str) -> str:
         return "" if self._has(path) else f"there is no {path}, or nothing is in it"
@@ -121,7 +141,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
             description=asked(self.files, self.text),
             phase=Phase.PLANNING,
             missing=lambda: self.lacks(step),
-            command="ralph team plan",
+            command=f"ralph team plan {self.name}",
         )
 
     def talk(self, context: str) -> Talk:
@@ -143,6 +163,11 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     # What Ralph writes itself
+
+    def write_request(self, said: str) -> None:
+        """What was asked for, the first time."""
+        if not self.library.exists(self.files.request):
+            self.library.put(self.files.request, said.strip().encode("utf-8", "replace") + b"\n")
 
     def stacks(self) -> tuple[Stack, ...]:
         """What the project is built with."""
@@ -201,13 +226,21 @@ def _all_below(library: Library, folder: str, depth: int = 4) -> list[str]:
 
 
 def find_goal(library: Library, said: str) -> Goal:
-    """The goal of that name, or a new one with these words. UsageError where that is no name."""
-    name = slug(said)
+    """The goal of that name, or a new one with these words. UsageError where that is no name, or
+    that of another goal: only the beginning of a long sentence is in it."""
+    name, words = slug(said), words_of(said)
     if not name:
         raise UsageError(
             "a goal needs a few letters or digits", hint='ralph team plan "add search"'
         )
-    return Goal(library=library, files=GoalFiles(name=name))
+    goal = Goal(library=library, files=GoalFiles(name=name))
+    is_cut, is_known = "-".join(words) != name, library.exists(goal.files.request)
+    if is_cut and is_known and words_of(goal.text) != words:
+        raise UsageError(
+            f"goal {name} is another one: {one_line(goal.text, 200)}",
+            hint=f"begin with other words; ralph team plan {name} goes on with that one",
+        )
+    return goal
 
 
 class GoalFolder(OneFile):
@@ -223,10 +256,32 @@ class GoalFolder(OneFile):
         return super().leave(task)
 
 
+def is_unfinished(store: Store, goal: Goal, step: Step) -> bool:
+    """Was the session that was sent for a step stopped in the middle? Then what is there may be
+    half of a document, or some of the tasks."""
+    sent = _sent_for(store, goal, step)
+    return sent is not None and sent.attempt > 0 and sent.status in UNFINISHED
+
+
+def finish(store: Store, goal: Goal, step: Step) -> None:
+    """Somebody else has done what a session was sent for, and was stopped at."""
+    sent = _sent_for(store, goal, step)
+    if sent is not None and sent.status in UNFINISHED:
+        store.force_done(sent.id)
+
+
+def _sent_for(store: Store, goal: Goal, step: Step) -> Task | None:
+    try:
+        return store.find(goal.errand(step).alias)
+    except NoSuchTask:
+        return None
+
+
 def plan_step(kit: Kit, goal: Goal, step: Step) -> RunEnded:
     """Send a session for one step."""
     kit.document = GoalFolder(kit, goal)
-    told = uncommitted_edits(kit, goal.own)
+    # What was asked for has only just been written down, by Ralph.
+    told = uncommitted_edits(kit, tuple(path for path in goal.own if path != goal.files.request))
     kit.settings = replace(kit.settings, warnings=(*kit.settings.warnings, *told))
     return send(kit, goal.errand(step))
 

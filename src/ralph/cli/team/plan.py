@@ -62,29 +62,43 @@ def run(args: Namespace) -> int:
 
 
 def the_goal(project: "Project", said: str) -> "Goal":
-    """Known or new; what was asked for is written down first."""
+    """Known or new."""
     from ralph.wiring.project import open_library
     from ralph.workflows.goal import find_goal
 
-    goal = find_goal(open_library(project), said)
-    if not goal.library.exists(goal.files.request):
-        goal.library.put(goal.files.request, said.strip().encode("utf-8", "replace") + b"\n")
-    return goal
+    return find_goal(open_library(project), said)
 
 
 def plan_goal(project: "Project", goal: "Goal", args: Namespace) -> int:
-    """Step by step, from where it stands."""
+    """Step by step, from where it stands; what was asked for is written down first."""
     from ralph.workflows.goal import WRITTEN, Step
 
+    goal.write_request(args.goal)
     redo = Step(args.redo) if getattr(args, "redo", None) else None
+    if redo is not None:
+        goal.reopen()
+    elif goal.is_approved:
+        # What is wrong with these tasks now is a person's edit, and theirs to mend: no session is
+        # paid to write an approved plan anew.
+        goal.placed()
     for step in WRITTEN:
-        is_due = step is redo or goal.lacks(step)
+        is_due = step is redo or goal.lacks(step) or _is_unfinished(project, goal, step)
         if is_due and (code := _write(project, goal, step, args)):
             return code
     if redo is None and goal.step() is Step.READY:
         _compile(project, goal)
         return 0
     return _review(project, goal, args)
+
+
+def _is_unfinished(project: "Project", goal: "Goal", step: "Step") -> bool:
+    from ralph.cli.opening import the_store
+    from ralph.workflows.goal import is_unfinished
+
+    if goal.is_approved:
+        return False
+    with the_store(project) as store:
+        return is_unfinished(store, goal, step)
 
 
 def _write(project: "Project", goal: "Goal", step: "Step", args: Namespace) -> int:
@@ -103,13 +117,15 @@ def _talk(project: "Project", goal: "Goal") -> int:
     from ralph.cli.with_a_person import hold
     from ralph.core.errors import RalphError
     from ralph.workflows.context import context_of
-    from ralph.workflows.goal import Step
+    from ralph.workflows.goal import Step, finish
 
     with the_store(project) as store:
         context = context_of(project.loaded, store, goal.library)
     hold(project, goal.talk(context))
     if wrong := goal.lacks(Step.DESIGN):
         raise RalphError(f"no design was written: {wrong}", hint=f"ralph team plan {goal.name}")
+    with the_store(project) as store:
+        finish(store, goal, Step.DESIGN)
     return 0
 
 
@@ -124,8 +140,8 @@ def _send(project: "Project", goal: "Goal", step: "Step", args: Namespace) -> in
         retries = project.loaded.config.execution.max_retries
         return as_task(store, goal.errand(step), retries).id
 
-    color = color_of(project, args)
-    with assemble(project, prepare, sys.stdout, json=args.json, color=color) as kit:
+    color, again = color_of(project, args), goal.errand(step).command
+    with assemble(project, prepare, sys.stdout, json=args.json, color=color, again=again) as kit:
         return plan_step(kit, goal, step).exit_code
 
 

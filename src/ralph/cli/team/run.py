@@ -46,12 +46,28 @@ def run(args: Namespace) -> int:
         if project.loaded.source(key).kind == "default":
             wanted[key] = value
     goal = the_goal(project, args.goal)
+    _refuse_slips(goal, args)
     if args.dry_run:
         return _preview(goal)
     if code := plan_goal(_alone(wanted), goal, args):
         return code
     # Planning may have set gates.
     return run_goal(the_project(wanted), goal, args)
+
+
+def _refuse_slips(goal: "Goal", args: Namespace) -> None:
+    """Whoever gives a name, and no sentence, means a goal that is there: no session is paid to plan
+    a slip of the pen."""
+    from difflib import get_close_matches
+
+    from ralph.core.errors import Missing
+
+    if args.goal.strip() != goal.name or goal.is_begun:
+        return
+    near = get_close_matches(goal.name, goal.others())
+    if near or not args.yes:
+        hint = f"did you mean {near[0]}?" if near else f"ralph team plan {goal.name}"
+        raise Missing(f"there is no goal {goal.name}", hint=hint)
 
 
 def _alone(wanted: dict[str, object]) -> "Project":
@@ -90,10 +106,11 @@ def run_goal(project: "Project", goal: "Goal", args: Namespace) -> int:
         own = code_tasks_of(goal, kit.store, kit.clock, retries)
         return Minded((own, *documents(kit, retries), *goals(kit, retries, but=goal.name)))
 
+    out, again = sys.stdout, f"ralph team run {goal.name}"
     if config.workers.count == 1:
-        with assemble(project, feature.id, sys.stdout, json=args.json, color=color) as kit:
+        with assemble(project, feature.id, out, json=args.json, color=color, again=again) as kit:
             kit.document = document(kit)
             return run_loop(kit).exit_code
-    with assemble_team(project, feature.id, sys.stdout, json=args.json, color=color) as team:
+    with assemble_team(project, feature.id, out, json=args.json, color=color, again=again) as team:
         team.kit.document = document(team.kit)
         return run_team(team.kit, team.trunk, team.staff, config.workers.count).exit_code

@@ -1,0 +1,68 @@
+"""Where a goal stands, by what is on disk and what was begun."""
+
+import pytest
+
+from ralph.core.errors import UsageError
+from ralph.core.order import Schedule
+from ralph.core.target import Everything
+from ralph.core.task import Status
+from ralph.core.transitions import Accepted, Released
+from ralph.ports.store import Store
+from ralph.testing.doubles import FakeLibrary
+from ralph.testing.store_words import WORKER, begin
+from ralph.workflows.errand import as_task
+from ralph.workflows.goal import Goal, Step, find_goal, finish, is_unfinished
+
+LONG = "Let people search in the shop by name, by colour and by"
+
+
+@pytest.fixture
+def goal() -> Goal:
+    return find_goal(FakeLibrary(), "Sell tea")
+
+
+def test_a_long_sentence_does_not_go_on_with_the_goal_of_another(goal: Goal) -> None:
+    library = goal.library
+    price = find_goal(library, f"{LONG} price")
+    price.write_request(f"{LONG} price\n")
+    assert find_goal(library, f"  {LONG.upper()}, price!").name == price.name
+    assert find_goal(library, price.name) == price
+    with pytest.raises(UsageError, match="is another one: Let people search"):
+        find_goal(library, f"{LONG} size")
+    goal.write_request("Sell tea")
+    goal.library.put(goal.files.request, b"Sell tea, and mind the leaves\n")
+    assert find_goal(library, "sell tea") == goal
+
+
+def test_a_step_whose_session_was_stopped_in_the_middle_is_not_done(
+    store: Store, goal: Goal
+) -> None:
+    begin(store)
+    assert not is_unfinished(store, goal, Step.TASKS)
+    sent = as_task(store, goal.errand(Step.TASKS), 3)
+    assert not is_unfinished(store, goal, Step.TASKS)
+    held = store.claim(WORKER, None, Everything(), Schedule.PRIORITY)
+    assert held is not None
+    # Killed: whatever it has left, nobody knows whether that is all.
+    assert is_unfinished(store, goal, Step.TASKS)
+    assert as_task(store, goal.errand(Step.TASKS), 3).status is Status.IN_PROGRESS
+    store.settle(held, Released("interrupted"), message="", fail_fast=False)
+    assert is_unfinished(store, goal, Step.TASKS)
+    held = store.claim(WORKER, None, Everything(), Schedule.PRIORITY)
+    assert held is not None
+    store.settle(held, Accepted(), message="", fail_fast=False)
+    assert not is_unfinished(store, goal, Step.TASKS)
+    assert as_task(store, goal.errand(Step.TASKS), 3).id == sent.id
+    assert store.find(sent.id).status is Status.PENDING
+
+
+def test_what_a_person_has_done_instead_is_done(store: Store, goal: Goal) -> None:
+    begin(store)
+    finish(store, goal, Step.DESIGN)
+    sent = as_task(store, goal.errand(Step.DESIGN), 3)
+    held = store.claim(WORKER, None, Everything(), Schedule.PRIORITY)
+    assert held is not None
+    store.settle(held, Released("interrupted"), message="", fail_fast=False)
+    finish(store, goal, Step.DESIGN)
+    assert not is_unfinished(store, goal, Step.DESIGN)
+    assert store.find(sent.id).status is Status.DONE
