@@ -134,11 +134,26 @@ def test_the_socket_is_for_its_owner_only(house: House) -> None:
     assert os.stat(os.path.dirname(house.door.path)).st_mode & 0o777 == 0o700
 
 
-def test_nonsense_gets_an_answer_and_the_loop_lives_on(house: House) -> None:
+NONSENSE = [
+    b"\x00 not json",
+    b'{"token":"TOKEN","method":"find","args":{"task":"\xff"}}',
+    b'{"token":"TOKEN","method":"hook","args":{"name":"stop","payload":{"tool_name":"\xff"}}}',
+    b'{"token":"TOKEN","method":"hook","args":{"name":"stop","payload":{"a":%s%s}}}'
+    % (b"[" * 100_000, b"]" * 100_000),
+    b'{"token":"TOKEN","method":"hook","args":{"name":"stop","payload":[]}}',
+    b'{"token":"TOKEN","method":"hook","args":{"name":null,"payload":null}}',
+    b'{"token":"TOKEN","method":"use_tool","args":{"nam":"x"}}',
+    b'{"token":"TOKEN","method":"find","args":{"task":7}}',
+    b'{"token":"\xc3\xa9","method":"find"}',
+]
+
+
+@pytest.mark.parametrize("line", NONSENSE, ids=range(len(NONSENSE)))
+def test_nonsense_gets_an_answer_and_the_loop_lives_on(house: House, line: bytes) -> None:
     def shout() -> bytes:
         with socket.socket(socket.AF_UNIX) as guest:
             guest.connect(house.door.path)
-            guest.sendall(b"\x00 not json\n")
+            guest.sendall(line.replace(b"TOKEN", house.door.token.encode()) + b"\n")
             return guest.recv(10_000)
 
     assert msgspec.json.decode(house.ask(shout))["error"] == "UsageError"

@@ -213,11 +213,17 @@ def test_the_command_asks_the_loop(house: House) -> None:
     [
         ("pre-tool-use", b"{", {}),
         ("pre-tool-use", b"\xff", {}),
+        ("pre-tool-use", b'{"tool_name": "\xff"}', {}),
+        ("pre-tool-use", b'{"a": %s%s}' % (b"[" * 10_000, b"]" * 10_000), {}),
+        ("pre-tool-use", b"[]", {}),
+        ("pre-tool-use", b'"Bash"', {}),
+        ("pre-tool-use", b'{"tool_name": "%s"}' % (b"x" * 2**24), {}),
         ("pre-tool-use", b"{}", {"RALPH_SOCKET": "/nowhere"}),
         ("pre-tool-use", b"{}", {"RALPH_TOKEN": "guess"}),
         ("pre-tool-use", b"{}", {"RALPH_TOKEN": ""}),
         ("fly", b"{}", {}),
     ],
+    ids=range(11),
 )
 def test_where_the_loop_cannot_be_asked_the_tool_is_not_used(
     house: House, name: str, given: bytes, env: dict[str, str]
@@ -225,6 +231,44 @@ def test_where_the_loop_cannot_be_asked_the_tool_is_not_used(
     done = house.ask(lambda: hook(house, name, given, **env))
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"ralph: ")
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("answered", [b"", b'{"value":{"hookSpecificOutput":{}', b'{"er'])
+def test_half_an_answer_is_none(house: House, tmp_path: Path, answered: bytes) -> None:
+    """The loop was killed while it spoke."""
+    path = str(tmp_path / "door")
+    with socket.socket(socket.AF_UNIX) as door, ThreadPoolExecutor(1) as pool:
+        door.bind(path)
+        door.listen()
+        asked = pool.submit(hook, house, "pre-tool-use", b"{}", RALPH_SOCKET=path)
+        guest, _ = door.accept()
+        with guest:
+            guest.recv(10_000)
+            guest.sendall(answered)
+        done = asked.result()
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"ralph: the loop")
+
+
+def test_a_tool_that_is_asked_for_in_a_mere_text_is_judged_by_it(caller: Caller) -> None:
+    payload = {"tool_name": "Bash", "tool_input": "git push"}
+    said, told = answer("pre-tool-use", payload, caller, Leash())
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert isinstance(told, ToolJudged)
+    assert told.command == "git push"
+
+
+@pytest.mark.parametrize("shut", ["<&-", ">&-"])
+def test_without_a_way_to_ask_or_to_answer_the_tool_is_not_used(house: House, shut: str) -> None:
+    call = '{"tool_name": "Bash", "tool_input": {"command": "git push"}}'
+    line = f"printf %s '{call}' | {sys.executable} -m ralph hook pre-tool-use {shut}"
+    env = {"PATH": os.environ["PATH"], **house.variables}
+    done = house.ask(
+        lambda: subprocess.run(["sh", "-c", line], env=env, capture_output=True, check=False)
+    )
+    denied = done.returncode == 0 and b'"deny"' in done.stdout
+    assert denied or done.returncode == 2
     assert b"Traceback" not in done.stderr
 
 
@@ -250,7 +294,14 @@ def test_in_a_conversation_the_phase_decides_without_a_loop(tmp_path: Path) -> N
     assert "planning" in said["permissionDecisionReason"]
 
 
-@pytest.mark.parametrize(("given", "agent"), [(b"{", "claude"), (b"{}", "nobody")])
+DEEP = b'{"a": %s%s}' % (b"[" * 10_000, b"]" * 10_000)
+
+
+@pytest.mark.parametrize(
+    ("given", "agent"),
+    [(b"{", "claude"), (b"{}", "nobody"), (b'{"a": "\xff"}', "claude"), (DEEP, "claude")],
+    ids=range(4),
+)
 def test_what_cannot_be_decided_there_is_not_done(tmp_path: Path, given: bytes, agent: str) -> None:
     done = here(tmp_path, given, "--agent", agent)
     assert (done.returncode, done.stdout) == (2, b"")

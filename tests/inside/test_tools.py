@@ -93,6 +93,13 @@ def test_a_new_task_joins_the_feature_and_waits_for_what_it_names(caller: Caller
     assert (first.files, second.files) == ((), ("src/view.py",))
 
 
+def test_a_title_is_short_and_nothing_of_a_long_one_is_lost(caller: Caller) -> None:
+    use(caller, "add_task", task_id="long", description="x" * 5000)
+    added = caller.store.find("long")
+    assert len(added.title) == 200
+    assert added.description == "x" * 5000
+
+
 def test_a_circle_is_refused(caller: Caller) -> None:
     with pytest.raises(RalphError):
         use(caller, "add_task", task_id="x", description="x", dependencies=["nobody"])
@@ -123,6 +130,15 @@ def test_the_state_of_the_run(caller: Caller) -> None:
         ("mark_task_complete", {"task_id": 7}, "Expected `str`"),
         ("mark_task_complete", {"task_id": ""}, "length"),
         ("mark_task_complete", {"task_id": "US-001", "tokens_used": -1}, "tokens_used"),
+        ("mark_task_complete", {"task_id": "US-001", "tokens_used": 10**30}, "tokens_used"),
+        ("add_task", {"task_id": "a", "description": "b", "priority": 10**30}, "priority"),
+        ("add_task", {"task_id": "a", "description": "b", "estimated_tokens": 10**30}, "estimated"),
+        ("add_task", {"task_id": "a b/../c", "description": "x"}, "cannot be the name"),
+        ("add_task", {"task_id": "t-123456", "description": "x"}, "cannot be the name"),
+        ("add_task", {"task_id": "x" * 500, "description": "x"}, "cannot be the name"),
+        ("add_task", {"task_id": "a", "description": " \n "}, "description"),
+        ("mark_task_blocked", {"task_id": "US-001", "reason": "  "}, "reason"),
+        ("append_learning", {"learning": "\n"}, "learning"),
         ("get_next_task", {"task": "x"}, "unknown field"),
         ("append_learning", {"learning": ["x"]}, "learning"),
     ],

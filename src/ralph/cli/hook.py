@@ -53,7 +53,7 @@ def run(args: Namespace) -> int:
 
     try:
         _decide(args.phase, args.agent)
-    except RalphError as error:
+    except (RalphError, OSError) as error:
         # Whoever cannot be asked has not agreed.
         print(f"ralph: {error}", file=sys.stderr)
         return REFUSED
@@ -71,9 +71,11 @@ def _decide(phase: str, agent: str | None) -> None:
     from ralph.wiring.policy import leash_here
 
     try:
-        payload = msgspec.json.decode(sys.stdin.buffer.read(), type=dict[str, object])
-    except msgspec.MsgspecError as error:
+        asked = sys.stdin.buffer.read() if sys.stdin is not None else b""
+        payload = msgspec.json.decode(asked, type=dict[str, object])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"not a call: {error}") from error
     leash = leash_here(the_project_if_any(), phase, agent, os.getcwd())
     if said := in_words(decided(payload, leash), payload):
-        print(msgspec.json.encode(said).decode())
+        with open(1, "wb", closefd=False) as out:
+            out.write(msgspec.json.encode(said) + b"\n")

@@ -19,20 +19,38 @@ from ralph.core.safe_text import one_line
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked, Transition
 from ralph.inside import hooks
+from ralph.inside.knock import LONGEST
 from ralph.inside.tools import BY_NAME, Caller, perform
-from ralph.ports.calls import ADDITIONS, CLAIMS, HOOK, LESSONS, READS, TOOL, Answer, Call, arguments
+from ralph.ports.calls import (
+    ADDITIONS,
+    CLAIMS,
+    HOOK,
+    LESSONS,
+    READS,
+    TOOL,
+    Answer,
+    Call,
+    Hooked,
+    Used,
+    arguments,
+)
 from ralph.ports.claims import Claim
 from ralph.ports.executor import Executor
 from ralph.ports.history import Session
 from ralph.ports.library import Lessons
 from ralph.ports.store import Store
 
-REQUEST_BYTES: Final = 16 * 1024 * 1024
 BACKLOG: Final = 1024
 LONGEST_FOLDER: Final = 80
 PREFIX: Final = "ralph-"
 ANSWER_SECONDS: Final = 5.0
 """A caller that does not take its answer must not hold up the loop."""
+NOT_A_CALL: Final = (
+    *(msgspec.MsgspecError, TypeError, KeyError),
+    # Bytes that are no text, brackets without end, numbers that fit into no database.
+    *(UnicodeDecodeError, RecursionError, OverflowError),
+)
+"""What comes of a line that nobody can make sense of. Whoever sends it must not end the loop."""
 
 
 class SocketDoor:
@@ -114,7 +132,7 @@ class SocketDoor:
         except OSError:
             more = b""
         heard += more
-        if not more or len(heard) > REQUEST_BYTES:
+        if not more or len(heard) > LONGEST:
             self._see_off(fd)
         elif heard.endswith(b"\n"):
             self._reply(guest, bytes(heard))
@@ -125,7 +143,7 @@ class SocketDoor:
             answer = Answer(value=msgspec.to_builtins(self._serve(line)))
         except RalphError as error:
             answer = Answer(error=type(error).__name__, message=str(error), hint=error.hint)
-        except (msgspec.MsgspecError, TypeError, KeyError) as error:
+        except NOT_A_CALL as error:
             answer = Answer(error="UsageError", message=f"not a call: {error}")
         with contextlib.suppress(OSError):
             guest.settimeout(ANSWER_SECONDS)
@@ -143,9 +161,9 @@ class SocketDoor:
         if call.method in CLAIMS:
             return self._claimed(call)
         if call.method == TOOL:
-            return self._use(**call.args)
+            return self._use(msgspec.convert(call.args, Used))
         if call.method == HOOK:
-            return self._hook(**call.args)
+            return self._hook(msgspec.convert(call.args, Hooked))
         if call.method not in READS | ADDITIONS | LESSONS:
             raise UsageError(
                 "a session may look, add tasks and claim its own, nothing else",
@@ -156,15 +174,15 @@ class SocketDoor:
         self.added += call.method not in READS
         return answer
 
-    def _use(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _use(self, used: Used) -> dict[str, Any]:
         """One of Ralph's own tools; every use is on record."""
         assert self.claim is not None
         assert self.session is not None
         caller = Caller(store=self.store, session=self.session, claim=self.claim)
         error = ""
         try:
-            answer = perform(caller, name, arguments)
-            self.added += BY_NAME[name].adds
+            answer = perform(caller, used.name, used.arguments)
+            self.added += BY_NAME[used.name].adds
             return answer
         except RalphError as refused:
             error = one_line(str(refused), 300)
@@ -173,21 +191,21 @@ class SocketDoor:
             called = ToolCalled(
                 task_id=self.claim.task.id,
                 session_id=self.session.id,
-                tool=one_line(name, 60),
+                tool=one_line(used.name, 60),
                 error=error,
             )
             self.store.record(called, self.session.run_id)
 
-    def _hook(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
+    def _hook(self, asked: Hooked) -> dict[str, Any]:
         """What the agent's own program asks; only what is worth telling is on record."""
         assert self.claim is not None
         assert self.session is not None
         caller = Caller(store=self.store, session=self.session, claim=self.claim)
-        if name == "stop" and self.is_to_end:
+        if asked.name == "stop" and self.is_to_end:
             return {}  # it need not say how its task stands
-        answer, told = hooks.answer(name, payload, caller, self.leash)
-        if self.words and name == "post-tool-use":
-            event = str(payload.get("hook_event_name") or "PostToolUse")
+        answer, told = hooks.answer(asked.name, asked.payload, caller, self.leash)
+        if self.words and asked.name == "post-tool-use":
+            event = str(asked.payload.get("hook_event_name") or "PostToolUse")
             said = {"hookEventName": event, "additionalContext": self.words}
             answer, self.words = {**answer, "hookSpecificOutput": said}, ""
         if told is not None:

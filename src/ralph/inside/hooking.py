@@ -23,9 +23,7 @@ def hook(name: str) -> int:
     """Ask the loop, and print what it says. If it cannot be asked, the tool is not used."""
     try:
         path, token = way_in(os.environ)
-        # Between the parts of a text in JSON a line break is as good as a blank.
-        payload = sys.stdin.buffer.read().replace(b"\n", b" ").strip() or b"{}"
-        said = send(path, _call(name, token, payload)).strip()
+        said = send(path, _call(name, token, _payload())).strip()
     except Shut as shut:
         return _unanswered(name, str(shut))
     if not said.startswith(VALUE):
@@ -33,10 +31,24 @@ def hook(name: str) -> int:
 
         return _unanswered(name, str(json.loads(said).get("message")))
     answer = said.removeprefix(VALUE).removesuffix(b"}")
-    if answer != b"{}":
-        sys.stdout.buffer.write(answer + b"\n")
-        sys.stdout.buffer.flush()
+    if answer == b"{}":
+        return 0
+    try:
+        with open(1, "wb", closefd=False) as out:
+            out.write(answer + b"\n")
+    except OSError as error:
+        return _unanswered(name, f"nobody hears the answer: {error.strerror}")
     return 0
+
+
+def _payload() -> bytes:
+    """What was asked."""
+    try:
+        asked = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    except OSError as error:
+        raise Shut(f"the call cannot be read: {error.strerror}") from error
+    # Between the parts of a text in JSON a line break is as good as a blank.
+    return asked.replace(b"\n", b" ").strip() or b"{}"
 
 
 def _call(name: str, token: str, payload: bytes) -> bytes:

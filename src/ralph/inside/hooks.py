@@ -66,8 +66,14 @@ def in_words(decision: Decision, payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _given(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = payload.get("tool_input")
-    return given if isinstance(given, dict) else {}
+    match payload.get("tool_input"):
+        case dict(given):
+            return given
+        case str(text):
+            # A tool that takes nothing but a text, such as a patch.
+            return {"input": text}
+        case _:
+            return {}
 
 
 def _before(payload: Mapping[str, Any], caller: Caller, leash: Leash) -> Answered:

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-PATIENCE_S = 60.0
+PATIENCE_S = 45.0
+"""Less than the minute after which agents give a hook up, and use the tool all the same."""
+LONGEST = 16 * 1024 * 1024
+"""What the loop listens to."""
 
 
 class Shut(Exception):
@@ -51,6 +54,8 @@ def _connect(door: socket.socket, path: str) -> None:
 
 def send(path: str, line: bytes) -> bytes:
     """One line there, one line back."""
+    if len(line) > LONGEST:
+        raise Shut(f"{len(line):,} bytes are more than the loop takes at once ({LONGEST:,})")
     answer = bytearray()
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
@@ -61,6 +66,7 @@ def send(path: str, line: bytes) -> bytes:
                 answer += more
     except OSError as error:
         raise Shut(f"the loop that started this session does not answer: {error}") from error
-    if not answer:
+    if not answer.endswith(b"\n"):
+        # Nothing, or the beginning of an answer that was never finished.
         raise Shut("the loop that started this session has closed its door")
     return bytes(answer)

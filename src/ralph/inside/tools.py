@@ -1,5 +1,6 @@
 """Ralph's own tools, as sessions call them: what each takes, and what it does in the loop."""
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Final
 
@@ -20,9 +21,17 @@ from ralph.ports.store import Filter, Store
 SHOWN: Final = 100
 """Tasks in a summary: a session has better things to read."""
 LEARNING_CHARS: Final = 4000
+SHORT_NAME: Final = re.compile(r"\w[\w.-]{0,59}")
+TAKEN: Final = re.compile(r"[tf]-[0-9a-f]{6,}")
 SCHEMA: Final = ("type", "properties", "required", "additionalProperties")
 
-Words = Annotated[str, msgspec.Meta(min_length=1)]
+MOST: Final = 2**31 - 1
+"""Of any number: what a database takes, and more than anybody means."""
+
+TITLE_CHARS: Final = 200
+
+Words = Annotated[str, msgspec.Meta(min_length=1, pattern=r"\S")]
+"""More than blanks."""
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +73,7 @@ class Complete(Named, frozen=True, kw_only=True, forbid_unknown_fields=True):
     verification_notes: Annotated[
         str, msgspec.Meta(description="how it was checked; later sessions read it")
     ] = ""
-    tokens_used: Annotated[int, msgspec.Meta(ge=0, description="as far as known")] = 0
+    tokens_used: Annotated[int, msgspec.Meta(ge=0, le=MOST, description="as far as known")] = 0
 
 
 class Block(Named, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -88,7 +97,9 @@ class NewTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     description: Annotated[
         Words, msgspec.Meta(description="what is to be done; its first line is the title")
     ]
-    priority: Annotated[int, msgspec.Meta(description="lower numbers come first")] = 0
+    priority: Annotated[
+        int, msgspec.Meta(ge=-MOST, le=MOST, description="lower numbers come first")
+    ] = 0
     dependencies: Annotated[
         tuple[str, ...], msgspec.Meta(description="ids or names of tasks that must be done before")
     ] = ()
@@ -99,7 +110,7 @@ class NewTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         tuple[str, ...],
         msgspec.Meta(description="what it will modify, from the top of the project"),
     ] = ()
-    estimated_tokens: Annotated[int, msgspec.Meta(ge=0, description="a guess")] = 0
+    estimated_tokens: Annotated[int, msgspec.Meta(ge=0, le=MOST, description="a guess")] = 0
 
 
 # What they do
@@ -139,7 +150,10 @@ def _learn(caller: Caller, args: Learning) -> dict[str, Any]:
 
 def _add(caller: Caller, args: NewTask) -> dict[str, Any]:
     mine = caller.task
+    _check_name(args.task_id)
     title, _, rest = args.description.strip().partition("\n")
+    if len(title) > TITLE_CHARS:
+        title, rest = one_line(title, TITLE_CHARS), args.description
     criteria = "\n".join(f"- [ ] {one_line(one)}" for one in args.verification_criteria)
     parts = (
         rest.strip(),
@@ -160,6 +174,15 @@ def _add(caller: Caller, args: NewTask) -> dict[str, Any]:
         )
     )
     return {"task": _shown(added)}
+
+
+def _check_name(name: str) -> None:
+    """Refuse names that could be taken for something else, or that nobody would type."""
+    if not SHORT_NAME.fullmatch(name) or TAKEN.fullmatch(name):
+        raise UsageError(
+            f"{one_line(name, 60)!r} cannot be the name of a task",
+            hint="up to 60 letters, digits, dots and dashes that do not look like an id: auth-01",
+        )
 
 
 def _plan(caller: Caller, _: Nothing) -> dict[str, Any]:

@@ -40,6 +40,20 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     args: dict[str, Any] = {}
 
 
+class Hooked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an agent's program asks with HOOK."""
+
+    name: str
+    payload: dict[str, Any]
+
+
+class Used(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a session does with TOOL."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A value, or an error with its class's name."""
 

@@ -52,7 +52,7 @@ def decide(
             return decide_command(command, policy=policy, ground=ground, only_reads=True)
     if not is_allowed:
         return Deny(
-            reason=f"{tool} is not for the {phase} phase",
+            reason=f"{tool or 'a tool without a name'} is not for the {phase} phase",
             suggestion=f"this phase has {', '.join(sorted(TOOLS[phase]))}",
         )
     for key in FILES:
