@@ -1,10 +1,13 @@
 """Layers: who wins, and where each value came from."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+import ralph
+from ralph.config.environment import read_environment
 from ralph.config.load import load
 from ralph.config.settings import Config
 from ralph.config.toml_file import find_root
@@ -202,3 +205,11 @@ def test_the_configuration_cannot_be_changed(project: Project) -> None:
 def test_the_real_environment_gives_no_warnings(project: Project) -> None:
     clean = {name: text for name, text in os.environ.items() if not name.startswith("RALPH_")}
     assert project.load(None, clean).warnings == ()
+
+
+def test_no_variable_of_ralphs_own_is_taken_for_a_mistake() -> None:
+    """Gates and sessions get some, and may call `ralph`."""
+    sources = Path(ralph.__file__).parent.rglob("*.py")
+    found = {name for one in sources for name in re.findall(r'"(RALPH_[A-Z_]+)"', one.read_text())}
+    assert {"RALPH_TASK_ID", "RALPH_SEAT"} <= found
+    assert read_environment(dict.fromkeys(found, "1")).warnings == []

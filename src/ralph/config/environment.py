@@ -18,10 +18,10 @@ INTERNAL = frozenset(
     {
         "RALPH_DB", "RALPH_TASK_ID", "RALPH_STORY_ID", "RALPH_RUN_ID", "RALPH_SESSION",
         "RALPH_SOCKET", "RALPH_TOKEN", "RALPH_ATTEMPT", "RALPH_ROLE", "RALPH_ITERATION",
-        "RALPH_TOTAL",
+        "RALPH_TOTAL", "RALPH_AGENT_PROGRAM", "RALPH_SEAT", "RALPH_PORT_BASE", "RALPH_PORT_COUNT",
     }
 )  # fmt: skip
-"""Between Ralph and its sessions; no settings."""
+"""Between Ralph and its sessions and gates; no settings."""
 TABLES = frozenset({"gates.commands", "models.tiers", "sandbox.rules"})
 """Too rich for a variable; a single gate fits in `RALPH_GATES_<NAME>`."""
 

@@ -92,6 +92,9 @@ def page() -> str:
     parts.append("## Short variables\n")
     short = [*environment.SHORT.items(), ("NO_COMMIT", 'git.commit = "none"')]
     parts.append(_table(("variable", "setting"), [(f"`{a}`", f"`{b}`") for a, b in short]))
+    parts.append(
+        "`RALPH_DB` is no setting: it names the database, where several checkouts share one.\n"
+    )
     parts.append("## config.sh\n")
     parts.append(
         "`.agents/ralph/config.sh` and `.ralph/config.sh` are read, never executed:"
