@@ -41,6 +41,14 @@ class AgentContract:
         launch = agent.command(a_brief("x" * 1_000_000))
         assert max(len(word) for word in launch.argv) < 128 * 1024
 
+    def test_a_person_can_talk_to_it(self, agent: Agent) -> None:
+        """For `ralph feature spec` and the like."""
+        assert agent.converse(a_brief()).argv
+
+    def test_it_says_who_pays(self, agent: Agent) -> None:
+        """As far as it can tell, also without any variable or login."""
+        assert agent.account({}, {}).name
+
     def test_reading_never_raises(self, agent: Agent) -> None:
         """Whatever an agent prints is survived."""
 

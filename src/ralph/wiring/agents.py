@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     # Commands that only touch tasks must not pay for agents.
     from importlib.metadata import EntryPoint
 
-    from ralph.ports.agent import Agent
+    from ralph.ports.agent import Agent, Setup
 
 WELL_KNOWN = ("codex", "claude", "droid")
 """Without a choice, the first of these that is installed does the work."""
@@ -91,7 +91,7 @@ def make_agent(project: Project, name: str) -> "Agent":
     """One agent. A person's own command line for it, in `agents.sh`, wins over what we know."""
     from ralph.config.sources import nearest
     from ralph.core.errors import Unavailable
-    from ralph.ports.agent import Agent, Setup
+    from ralph.ports.agent import Setup
 
     loaded, known = project.loaded, known_agents()
     own = loaded.own_command(name)
@@ -108,7 +108,27 @@ def make_agent(project: Project, name: str) -> "Agent":
         interactive=loaded.own_command(f"{name}_interactive") or config.interactive,
         directory=project.root,
     )
-    agent: Agent = known["command" if own else name].load()(setup)
+    return _made(known["command" if own else name], setup)
+
+
+def _made(point: "EntryPoint", setup: "Setup") -> "Agent":
+    """An agent that somebody else wrote may be broken, which is no bug of ours."""
+    from ralph.core.errors import Unavailable
+    from ralph.ports.agent import Agent
+
+    try:
+        agent: Agent = point.load()(setup)
+    except (ImportError, AttributeError, SyntaxError) as error:
+        raise Unavailable(
+            f"agent {point.name} cannot be loaded: {type(error).__name__}: {error}",
+            hint=f"mend or remove {point.value}",
+        ) from error
+    promised = (name for name in vars(Agent) if not name.startswith("_"))
+    if lacks := [name for name in promised if not hasattr(agent, name)]:
+        raise Unavailable(
+            f"agent {point.name} has no {' and no '.join(lacks)}",
+            hint="ralph.testing.agent_contract shows what every agent promises",
+        )
     return agent
 
 
