@@ -143,6 +143,10 @@ def test_from_an_idea_to_validated_commits(project: Project) -> None:
     assert "- Result: passed" in (project.path / REPORT).read_text()
     assert project.git("status", "--porcelain") == ""
     assert project.ralph("auto") == "everything is built and validated"
+    text = (project.path / PRD).read_text()
+    project.write(PRD, f"{text}\n### [ ] US-003: Three\n- [ ] c\n")
+    project.ralph("auto", "--yes")
+    assert ran(project)[6:9] == ["prd-plan", "US-003", "prd-validate-US-001"]
 
 
 def test_it_stops_for_approval_after_planning(project: Project) -> None:
@@ -200,5 +204,5 @@ def test_a_phase_can_be_chosen(project: Project) -> None:
 
 def test_without_an_idea_there_is_nothing_to_begin_with(project: Project) -> None:
     everything(project)
-    refused(project.try_ralph("auto", "--yes"), 66, "what is wanted")
+    refused(project.try_ralph("auto", "--yes"), 66, "what is wanted", "ralph auto --from plan")
     refused(project.try_ralph("auto", "--from", "build", "--yes"), 66, "there is no PRD")

@@ -24,6 +24,14 @@ def test_the_same_idea_goes_on_where_it_stopped(idea: str) -> None:
     assert set_out(before, idea, None) == before
 
 
+def test_what_a_person_adds_at_the_end_is_planned_and_built() -> None:
+    end = Journey(idea="tea", phase=None, approved=True)
+    assert set_out(end, "", None) == end
+    assert set_out(end, "tea", None, has_open=True) == Journey(idea="tea", phase=Phase.PLANNING)
+    on_its_way = Journey(idea="tea", phase=Phase.BUILDING, approved=True)
+    assert set_out(on_its_way, "", None, has_open=True) == on_its_way
+
+
 def test_another_idea_begins_at_the_beginning() -> None:
     before = Journey(idea="tea", phase=None, approved=True)
     assert set_out(before, "coffee", None) == Journey(idea="coffee")

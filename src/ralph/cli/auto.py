@@ -58,9 +58,9 @@ def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
     from ralph.cli.pipeline import the_pipeline
     from ralph.cli.run import flags
-    from ralph.core.errors import Busy, UsageError
+    from ralph.core.errors import Busy, Missing, UsageError
     from ralph.core.policy.decision import Phase
-    from ralph.workflows.phases import COMMANDS, give_way, journey_of, remember, set_out
+    from ralph.workflows.phases import COMMANDS, Journey, give_way, journey_of, remember, set_out
 
     if args.dry_run:
         raise UsageError("--dry-run is for `ralph build`", hint="ralph build --dry-run")
@@ -70,13 +70,27 @@ def run(args: Namespace) -> int:
     idea = _idea(args)
     with the_store(project) as store:
         before = journey_of(store, pipeline)
-        journey = remember(store, pipeline, set_out(before, idea, start))
+        journey = set_out(before, idea, start, has_open=_is_to_be_built(project, pipeline))
+        if journey == Journey():
+            raise Missing(
+                "nobody can be asked what is wanted",
+                hint='ralph auto "what you want"; with a PRD of your own: ralph auto --from plan',
+            )
+        remember(store, pipeline, journey)
     try:
         return _travel(project, building, pipeline, args, journey)
     except Busy:
         with the_store(project) as store:
             give_way(store, pipeline, journey, before)
         raise
+
+
+def _is_to_be_built(project: "Project", pipeline: "Pipeline") -> bool:
+    """Is a story of the document not ticked?"""
+    from ralph.wiring.project import open_library
+    from ralph.workflows.pipeline import prd_of
+
+    return any(not story.is_ticked for story in prd_of(open_library(project), pipeline).stories)
 
 
 def _idea(args: Namespace) -> str:

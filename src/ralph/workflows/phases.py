@@ -58,13 +58,17 @@ def give_way(papers: Papers, pipeline: Pipeline, mine: Journey, before: Journey 
         remember(papers, pipeline, before)
 
 
-def set_out(before: Journey | None, idea: str, start: Phase | None) -> Journey:
-    """Where to begin: where one is told to, where the same idea stopped, or at the beginning."""
+def set_out(
+    before: Journey | None, idea: str, start: Phase | None, *, has_open: bool = False
+) -> Journey:
+    """Where to begin: where one is told to, where the same idea stopped, or at the beginning. At
+    the end of a journey there may be stories that are open: a person has written them since."""
     known = before or Journey()
     if start is not None:
         # Who says where to go on has seen what is before it.
         seen = start in (Phase.BUILDING, Phase.VALIDATION)
         return Journey(idea=idea or known.idea, phase=start, approved=seen)
     if before is not None and idea in ("", before.idea):
-        return before
+        is_longer = before.phase is None and has_open
+        return Journey(idea=before.idea, phase=Phase.PLANNING) if is_longer else before
     return Journey(idea=idea)
