@@ -324,8 +324,6 @@ class TestBytes:
         (root / "a.md").mkdir()
         with pytest.raises(UnusableData, match="is not a file"):
             library.content("a.md")
-        with pytest.raises(CannotWrite, match="cannot write"):
-            library.put("a.md", b"x")
 
 
 class TestLogs:
@@ -405,6 +403,16 @@ def test_a_file_grows_behind_its_end(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"x" * 100_000 + b"\n")
     library.extend("a.jsonl", more)
     assert len(seen[-1]) == 64 * 1024
+
+
+def test_a_folder_makes_room_for_a_file_and_is_kept(tmp_path: Path) -> None:
+    library = FolderLibrary(str(tmp_path))
+    (tmp_path / "docs/prd.md").mkdir(parents=True)
+    (tmp_path / "docs/prd.md/inside").write_text("something")
+    library.put("docs/prd.md", b"text")
+    assert library.content("docs/prd.md") == b"text"
+    (kept,) = (tmp_path / ".ralph/runs").iterdir()
+    assert (kept / "inside").read_text() == "something"
 
 
 def test_a_file_is_taken_away_and_nothing_outside(tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ from ralph.core.errors import Missing, UnusableData
 from ralph.core.events import SessionEnded
 from ralph.core.ids import TaskId
 from ralph.core.task import Status, Task
+from ralph.documents.progress_log import PATH as PROGRESS
 from ralph.ports.document import Left
 from ralph.ports.history import Mark
 from ralph.ports.store import Filter, Store
 from ralph.testing.doubles import FakeLibrary
 from ralph.testing.store_words import begin, start
+from ralph.workflows.pipeline import PLAN
 from ralph.workflows.stories import Stories
 from tests.workflows.conftest import PATH, TEXT, Desk, at_work
 
@@ -312,6 +314,21 @@ def test_a_prd_that_a_session_broke_is_put_back(desk: Desk, wreck: str | None) -
 
 
 # Crashes
+
+
+@pytest.mark.parametrize("does", ["removes", "empties"])
+def test_a_plan_that_a_session_takes_away_is_brought_back(desk: Desk, does: str) -> None:
+    desk.stories.paths += (PLAN, PROGRESS)
+    desk.library.pages |= {PLAN: "the plan", PROGRESS: "begun"}
+    claim = at_work(desk)
+    desk.library.pages |= {PLAN: "", PROGRESS: "begun, and gone on"}
+    if does == "removes":
+        del desk.library.pages[PLAN]
+    assert desk.stories.look(claim.task).warnings == (
+        f"{PLAN} was removed or emptied by the session; it is back",
+    )
+    assert desk.library.pages[PLAN] == "the plan"
+    assert desk.library.pages[PROGRESS] == "begun, and gone on"
 
 
 def test_ticks_of_a_session_that_a_crash_cut_off_are_nobodys(desk: Desk) -> None:

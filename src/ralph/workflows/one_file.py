@@ -72,7 +72,7 @@ class OneFile:
 
     def _put_back(self, to: Snapshot, ref: str, what: str) -> tuple[str, ...]:
         kit = self.kit
-        kept = {path: kit.library.content(path) for path in self.paths}
+        kept = {path: self.content(path) for path in self.paths}
         try:
             kit.workspace.save(ref, f"Changed beside {self.path}\n")
             kit.workspace.restore(to)
@@ -83,6 +83,13 @@ class OneFile:
             if content is not None:
                 kit.library.put(path, content)
         return (f"only {self.path} was to be changed: {what} put back, kept as {ref}",)
+
+    def content(self, path: str) -> bytes | None:
+        """None also where a session has left something that is no file, or a file without end."""
+        try:
+            return self.kit.library.content(path)
+        except RalphError:
+            return None
 
     def look(self, task: Task) -> Left:
         del task

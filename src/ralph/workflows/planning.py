@@ -95,14 +95,14 @@ class Planned(OneFile):
     def begin(self, task: Task) -> None:
         """Remember everything, also to see whether the plan becomes another."""
         super().begin(task)
-        self.text = self.kit.library.content(self.path)
+        self.text = self.content(self.path)
 
     def again(self, account: Account) -> None:
         """After a round: the next one, if this one made a difference and there are more to do."""
         task = self.kit.store.find(account.task.id)
         if task.status is not Status.DONE:
             return
-        is_better = self.kit.library.content(self.path) != self.text
+        is_better = self.content(self.path) != self.text
         if is_better and self.kit.iteration < self.rounds:
             self.kit.store.reset(task.id)
         elif not is_better and self.kit.iteration < self.rounds:

@@ -72,6 +72,8 @@ class Stories:
         self.speak = speak
         """Puts a story, as it stands there, into words for a session."""
         self.paths = (path, *beside)
+        self._beside: dict[str, bytes] = {}
+        """What stood in the other files before the session."""
         self._may_go_without = not is_needed
         """Nothing begins with a document that cannot be used, if that is what the run is about."""
         self._written: Read | None = None
@@ -134,6 +136,7 @@ class Stories:
 
     def begin(self, task: Task) -> None:
         """From now on it may be the session that ticks, whatever it works on."""
+        self._beside = {path: self._bytes(path) or b"" for path in self.paths[1:]}
         try:
             content = self._usable().content
         except RalphError:
@@ -152,6 +155,7 @@ class Stories:
             return Left()
         mine = self._mine(task)
         broken, said = self._put_right(paper, mine, task.name)
+        said += self._bring_back()
         now = self._now()
         if (broken or now is None) and not mine:
             return Left(warnings=said)  # what it works on stands elsewhere
@@ -165,6 +169,21 @@ class Stories:
             " are put back; `ralph task done` and `ralph task reset` move them"
         )
         return Left(claims=found.claimed, warnings=(*said, warning) if names else said)
+
+    def _bring_back(self) -> tuple[str, ...]:
+        """A session may write into the files beside it; who empties one takes away what others
+        need."""
+        gone = [path for path, text in self._beside.items() if text and self._bytes(path) == b""]
+        for path in gone:
+            self.library.put(path, self._beside[path])
+        return tuple(f"{path} was removed or emptied by the session; it is back" for path in gone)
+
+    def _bytes(self, path: str) -> bytes | None:
+        """What a file holds; empty without one, None where that cannot be told."""
+        try:
+            return self.library.content(path) or b""
+        except RalphError:
+            return None
 
     def _mine(self, task: Task) -> str:
         """The story of a task, if it is one of this document: others may have the same ids."""

@@ -17,6 +17,8 @@ LARGEST: Final = 1024 * 1024
 """Bytes of a file. What is larger is no text that anybody wrote."""
 TAIL: Final = 64 * 1024
 DRAFTS: Final = ".ralph/.tmp"
+KEPT: Final = ".ralph/runs"
+"""Where folders go that stand in the place of a file."""
 MOST: Final = 1000
 """Names in a folder that anybody looks at."""
 
@@ -53,10 +55,15 @@ class FolderLibrary:
         return os.path.lexists(os.path.join(self.root, path))
 
     def put(self, path: str, content: bytes) -> None:
-        """Write a file, whole or not at all. A link that leads elsewhere makes room for it."""
+        """Write a file, whole or not at all. A link that leads elsewhere makes room for it, and so
+        does a folder, which is kept."""
         try:
             real = os.path.join(self.root, *self._place(path))
             os.makedirs(os.path.dirname(real), exist_ok=True)
+            if os.path.isdir(real):
+                kept = os.path.join(self.root, KEPT, f"{os.path.basename(real)}.{_letters()}")
+                os.makedirs(os.path.dirname(kept), exist_ok=True)
+                os.rename(real, kept)
             _replace(real, content)
         except _Refused as refused:
             raise _unusable(path, refused) from refused
@@ -71,7 +78,7 @@ class FolderLibrary:
             drafts = os.path.join(self.root, DRAFTS)
             os.makedirs(drafts, exist_ok=True)
             os.makedirs(os.path.dirname(real), exist_ok=True)
-            draft = os.path.join(drafts, f"{os.urandom(6).hex()}.draft")
+            draft = os.path.join(drafts, f"{_letters()}.draft")
             try:
                 with open(draft, "xb") as file:
                     file.writelines(pieces)
@@ -279,9 +286,14 @@ def _why(error: OSError) -> str:
     return (error.strerror or "unknown error").lower()
 
 
+def _letters() -> str:
+    """For a name that nobody has, and nobody could foresee."""
+    return os.urandom(6).hex()
+
+
 def _replace(path: str, data: bytes) -> None:
     """Whole or not at all, also when the machine stops in the middle."""
-    partial = f"{path}.{os.urandom(6).hex()}.tmp"
+    partial = f"{path}.{_letters()}.tmp"
     try:
         # New, under a name that nobody could foresee: a session may lay links where we write.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
