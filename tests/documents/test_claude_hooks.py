@@ -61,6 +61,13 @@ def test_a_new_file_looks_as_if_somebody_had_written_it() -> None:
     assert uninstalled(text) == "{}\n"
 
 
+def test_lines_end_as_they_did_and_one_line_stays_one() -> None:
+    text = installed('{\r\n  "a": 1\r\n}\r\n', "ralph")
+    assert text.replace("\r\n", "\n") == json.dumps(json.loads(text), indent=2) + "\n"
+    assert text.count("\n") == text.count("\r\n")
+    assert "\n" not in installed('{"a": 1, "hooks": {"TaskCompleted": []}}', "ralph")
+
+
 @pytest.mark.parametrize(
     "text", ["{", "[]", "// c\n{}", '{"hooks": 1}', '{"hooks": {"TaskCompleted": {}}}']
 )

@@ -69,6 +69,7 @@ def test_an_open_breaker_is_shown_and_can_be_reset(project: Project) -> None:
     project.ralph("run", code=6)
     assert project.task(task)["attempt"] == 4, "one session was tried"
     assert "teammate-1: closed" in project.ralph("breaker", "reset")
+    assert json.loads((project.path / ".ralph/failures.json").read_text()) == {"teammate-1": 0}
     assert "breaker of" not in project.ralph("status")
     assert "closed already" in project.ralph("breaker", "reset")
     project.ralph("run", code=6)

@@ -22,8 +22,11 @@ def run(args: Namespace) -> int:
     from ralph.core.errors import UsageError
     from ralph.core.events import BreakerClosed
     from ralph.core.safe_text import one_line
+    from ralph.wiring.project import open_library
+    from ralph.workflows.team_views import draw_team_views
 
-    with the_store(the_project()) as store:
+    project = the_project()
+    with the_store(project) as store:
         known = store.breakers()
         if args.seat is not None and args.seat not in known:
             names = ", ".join(known) or "none so far"
@@ -38,6 +41,8 @@ def run(args: Namespace) -> int:
             was = "was closed, its failures are forgotten" if known[seat].is_closed else "closed"
             print(f"{seat}: {was}")
             closed += 1
+        if closed:
+            draw_team_views(store, open_library(project))
     if not closed:
         print("closed already, and nothing was counted")
     return 0

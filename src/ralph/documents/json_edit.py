@@ -48,12 +48,14 @@ def appended(text: str, at: int, new: str, depth: int) -> str:
     the left edge; it is set in by `depth` steps."""
     there = list(pieces(text, at))
     step = _step(text)
-    edge = "\n" + step * depth
-    inside = new.replace("\n", edge) if step else new
+    end_of_line = "\r\n" if "\r\n" in text else "\n"
+    edge = end_of_line + step * depth
+    # Where all is on one line, so is this: strings hold no line ends.
+    inside = new.replace("\n", edge) if step else re.sub(r"\n *", "", new)
     if there:
         end = there[-1].end
         return f"{text[:end]},{edge if step else ' '}{inside}{text[end:]}"
-    close = "\n" + step * (depth - 1) if step and text[at + 1] in "}]" else ""
+    close = end_of_line + step * (depth - 1) if step and text[at + 1] in "}]" else ""
     return f"{text[: at + 1]}{edge if step else ''}{inside}{close}{text[at + 1 :]}"
 
 
