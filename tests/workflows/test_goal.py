@@ -5,13 +5,21 @@ import pytest
 from ralph.core.errors import UsageError
 from ralph.core.order import Schedule
 from ralph.core.target import Everything
-from ralph.core.task import Status
+from ralph.core.task import Draft, Status
 from ralph.core.transitions import Accepted, Released
 from ralph.ports.store import Store
 from ralph.testing.doubles import FakeLibrary
 from ralph.testing.store_words import WORKER, begin
 from ralph.workflows.errand import as_task
-from ralph.workflows.goal import Goal, Step, find_goal, finish, is_unfinished
+from ralph.workflows.goal import (
+    Goal,
+    Step,
+    feature_of,
+    find_goal,
+    finish,
+    is_unfinished,
+    require_own_name,
+)
 
 LONG = "Let people search in the shop by name, by colour and by"
 
@@ -54,6 +62,21 @@ def test_a_step_whose_session_was_stopped_in_the_middle_is_not_done(
     assert not is_unfinished(store, goal, Step.TASKS)
     assert as_task(store, goal.errand(Step.TASKS), 3).id == sent.id
     assert store.find(sent.id).status is Status.PENDING
+
+
+def test_a_goal_does_not_take_over_the_tasks_of_a_feature(store: Store, goal: Goal) -> None:
+    require_own_name(store, goal)
+    feature = store.add_feature(goal.name)
+    code_task = f"{goal.files.implementation}/step01/task-01-one.code-task.md"
+    goal.library.put(code_task, b"# Task: One\n")
+    store.add_task(Draft(title="One", alias="step01-task-01", feature_id=feature.id))
+    store.add_task(Draft(title="Two", feature_id=feature.id))
+    require_own_name(store, goal)
+    store.add_task(Draft(title="Three", alias="US-001", feature_id=feature.id))
+    with pytest.raises(UsageError, match="such as US-001"):
+        require_own_name(store, goal)
+    feature_of(goal, store)
+    require_own_name(store, goal)
 
 
 def test_what_a_person_has_done_instead_is_done(store: Store, goal: Goal) -> None:

@@ -17,14 +17,14 @@ from ralph.core.task import Feature, Status, Task
 from ralph.documents import goal_texts as texts
 from ralph.documents import shell_variables
 from ralph.documents.code_tasks.compiling import Placed, compiled
-from ralph.documents.code_tasks.reading import read_code_task
+from ralph.documents.code_tasks.reading import name_of, read_code_task
 from ralph.documents.encoded import decode
 from ralph.documents.goal_files import GUIDE, SPECS, GoalFiles, slug, words_of
 from ralph.documents.stack import LOOKED_AT, Stack, found_in, gates_of
 from ralph.engine.kit import Kit
 from ralph.ports.clock import Clock
 from ralph.ports.library import Library
-from ralph.ports.store import Store
+from ralph.ports.store import Filter, Store
 from ralph.workflows.code_tasks import CodeTasks, code_task_paths
 from ralph.workflows.errand import Errand, send
 from ralph.workflows.one_file import OneFile
@@ -241,6 +241,22 @@ def find_goal(library: Library, said: str) -> Goal:
             hint=f"begin with other words; ralph team plan {name} goes on with that one",
         )
     return goal
+
+
+def require_own_name(store: Store, goal: Goal) -> None:
+    """A goal is the feature of its name. UsageError where that has tasks from elsewhere, such as
+    stories: no file of the goal has them, so they would go."""
+    feature = store.feature(goal.name)
+    if feature is None or feature.spec_path == goal.files.design:
+        return
+    folder = goal.files.implementation
+    own = {name_of(path, folder) for path in code_task_paths(goal.library, folder)}
+    tasks = store.tasks(Filter(feature=feature.id))
+    if others := [task.alias for task in tasks if task.alias and task.alias not in own]:
+        raise UsageError(
+            f"{goal.name} is a feature with tasks of its own, such as {others[0]}",
+            hint="give the goal another name",
+        )
 
 
 class GoalFolder(OneFile):

@@ -71,7 +71,8 @@ def goals(kit: Kit, max_retries: int, but: str = "") -> tuple[CodeTasks, ...]:
     found = []
     for name in kit.library.folders(SPECS):
         goal = Goal(library=kit.library, files=GoalFiles(name=name))
-        is_known = name != but and kit.store.feature(name) is not None
+        feature = kit.store.feature(name) if name != but else None
+        is_known = feature is not None and feature.spec_path == goal.files.design
         if is_known and goal.step() is Step.READY:
             found.append(code_tasks_of(goal, kit.store, kit.clock, max_retries))
     return tuple(found)

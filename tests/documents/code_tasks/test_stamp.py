@@ -45,6 +45,7 @@ def texts(draw: st.DrawFn) -> str:
         ("# Task: A\n**Status:** Done\n", Word.COMPLETED),
         ("---\nStatus: BLOCKED\n---\n## Status: PENDING\n", Word.BLOCKED),
         ("---\nStatus: soon\n---\n", "soon"),
+        ("---\nLast seen by: me\nStatus: COMPLETED\n---\n", Word.COMPLETED),
         ("# A\n\n## Description\n\n## Status: COMPLETED\n", None),
         ("---\n\nA rule above this text\n\n---\nStatus: COMPLETED\n", None),
         ("---\nStatus: COMPLETED\n", None),

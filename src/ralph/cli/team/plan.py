@@ -71,8 +71,11 @@ def the_goal(project: "Project", said: str) -> "Goal":
 
 def plan_goal(project: "Project", goal: "Goal", args: Namespace) -> int:
     """Step by step, from where it stands; what was asked for is written down first."""
-    from ralph.workflows.goal import WRITTEN, Step
+    from ralph.cli.opening import the_store
+    from ralph.workflows.goal import WRITTEN, Step, require_own_name
 
+    with the_store(project) as store:
+        require_own_name(store, goal)
     goal.write_request(args.goal)
     redo = Step(args.redo) if getattr(args, "redo", None) else None
     if redo is not None:

@@ -24,7 +24,7 @@ from ralph.documents.markdown import LINE_END
 
 FENCE: Final = "---"
 LONGEST: Final = 300
-PAIR: Final = re.compile(r"[\w-]+[ \t]*:(?:[ \t]|$)")
+PAIR: Final = re.compile(r"[\w-]+(?: [\w-]+){0,3}[ \t]*:(?:[ \t]|$)")
 STATUS: Final = re.compile(r"(?i)status[ \t]*:(.*)")
 HEADED: Final = re.compile(r"(?i)[ \t]{0,3}(?:#{1,6}[ \t]+|[*_]{2})status[*_]{0,2}[ \t]*:(.*)")
 OTHER_HEADING: Final = re.compile(r"[ \t]{0,3}##")
