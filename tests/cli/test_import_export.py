@@ -95,7 +95,8 @@ def test_an_empty_file_adds_nothing(ralph: Cli) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        (b"{", 65, "line 2"),
+        (b"{", 65, "line 2: "),
+        (b"{]", 65, "line 2: JSON is malformed"),
         (b"[]", 65, "line 2"),
         (b'{"title": 3}', 65, "line 2"),
         (b'{"title": "x", "titel": "y"}', 65, "titel"),

@@ -103,6 +103,11 @@ def test_an_empty_folder_of_that_name_is_no_repository(bare: Cli) -> None:
     assert_one_line(bare("init", code=66), hint=True)
 
 
+def test_gits_own_folder_is_no_place_for_a_project(bare: Cli) -> None:
+    bare.path = bare.path / ".git"
+    assert_one_line(bare("init", code=66), hint=True)
+
+
 def test_a_worktree_has_a_file_where_others_have_a_folder(tmp_path: Path, bare: Cli) -> None:
     bare.path = tmp_path / "worktree"
     bare.path.mkdir()

@@ -109,6 +109,13 @@ def test_an_empty_title_is_refused(title: str, ralph: Cli) -> None:
     assert [one["title"] for one in ralph.json("task", "list")] == ["x"]
 
 
+def test_an_empty_name_of_a_feature_is_refused(ralph: Cli) -> None:
+    task = ralph.add("x")
+    assert_one_line(ralph("task", "add", "y", "--feature", " ", code=64))
+    assert_one_line(ralph("task", "update", task, "--feature", "", code=64))
+    assert [one["title"] for one in ralph.json("task", "list")] == ["x"]
+
+
 def test_names_that_nobody_has_are_refused_and_nothing_is_added(ralph: Cli) -> None:
     for option in ("--parent", "--blocked-by"):
         assert_one_line(ralph("task", "add", "x", option, "t-abcdef", code=66))

@@ -87,6 +87,8 @@ def test_near_matches_of_an_unknown_id(ralph: Cli) -> None:
     answer = ralph("task", "show", near, code=66)
     assert_one_line(answer, hint=True)
     assert task in answer.err
+    answer = ralph("task", "show", "like nothing at all", code=66)
+    assert "ralph task list" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,13 @@ def test_the_demo_builds_its_project_through_a_failed_gate_and_a_crash(tmp_path:
     assert "git log --stat" in done.stderr
 
 
+def test_a_place_where_the_demo_cannot_be_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = run(RALPH, "demo", "--in", "file/below", cwd=tmp_path)
+    assert done.returncode == 73
+    assert done.stderr.startswith("ralph: cannot make file/below: not a directory\nhint: ")
+
+
 def test_the_demo_takes_no_folder_that_has_something_in_it(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     done = run(RALPH, "demo", "--in", str(tmp_path), cwd=tmp_path)

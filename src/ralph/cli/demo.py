@@ -36,16 +36,24 @@ def run(args: Namespace) -> int:
 
 
 def _folder(wanted: str | None) -> str:
-    if wanted is None:
-        from tempfile import mkdtemp
+    from tempfile import mkdtemp
 
-        return mkdtemp(prefix="ralph-demo-")
-    from ralph.core.errors import UsageError
+    from ralph.core.errors import CannotWrite, UsageError
 
-    folder = os.path.abspath(wanted)
-    if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
-        raise UsageError(f"{folder} is not an empty folder", hint="name one that does not exist")
-    os.makedirs(folder, exist_ok=True)
+    try:
+        if wanted is None:
+            return mkdtemp(prefix="ralph-demo-")
+        folder = os.path.abspath(wanted)
+        if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+            hint = "name one that does not exist"
+            raise UsageError(f"{folder} is not an empty folder", hint=hint)
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        why = (error.strerror or "").lower()
+        hint = "ralph demo --in DIR takes another place"
+        raise CannotWrite(
+            f"cannot make {wanted or 'a temporary folder'}: {why}", hint=hint
+        ) from error
     return folder
 
 

@@ -33,7 +33,10 @@ def run(args: Namespace) -> int:
         made = [*map(_folder, FOLDERS), _settings(), _ignored(), _database()]
     except OSError as error:
         where = error.filename or root
-        raise CannotWrite(f"cannot write {where}: {(error.strerror or '').lower()}") from error
+        raise CannotWrite(
+            f"cannot write {where}: {(error.strerror or '').lower()}",
+            hint="look at what is in its place, and at its permissions",
+        ) from error
     for name, is_new in made:
         print(f"{'made ' if is_new else 'there'}  {name}")
     if any(is_new for _, is_new in made):

@@ -98,7 +98,7 @@ def _files(paths: tuple[str, ...], number: int) -> tuple[str, ...]:
 
 
 def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    return text if text.startswith("JSON") else text[:1].lower() + text[1:]
 
 
 def _wrong(task: TaskLine) -> str:

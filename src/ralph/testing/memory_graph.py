@@ -193,7 +193,7 @@ class MemoryGraph:
         if not called:
             names = [*tasks, *(task.alias for task in tasks.values() if task.alias)]
             near = get_close_matches(name, names)
-            hint = f"did you mean {', '.join(near)}?" if near else ""
+            hint = f"did you mean {', '.join(near)}?" if near else "ralph task list --all"
             raise NoSuchTask(f"there is no task {name}", hint=hint)
         return called[0]
 

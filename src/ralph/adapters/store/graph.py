@@ -35,7 +35,10 @@ class GraphPart(AddingPart):
         if self.db.row(SQL.edge, edge) is not None:
             return
         if closes_cycle(Lines(self.db), blocker, blocked):
-            raise CycleRefused(f"task {blocked} would wait for itself by way of {blocker}")
+            raise CycleRefused(
+                f"task {blocked} would wait for itself by way of {blocker}",
+                hint=f"ralph task deps list {blocker} shows what it waits for",
+            )
         self.db.execute(SQL.insert_edge, (blocker, blocked))
         counters.linked(self.db, first, second.id, 1)
         self.emit(EdgeAdded(blocker_id=blocker, blocked_id=blocked))

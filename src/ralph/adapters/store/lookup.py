@@ -33,7 +33,7 @@ class LookupPart(MovesPart):
             raise UsageError(f"{name} is the name of several tasks", hint=f"say which: {which}")
         if not called:
             near = self._near(name)
-            hint = f"did you mean {', '.join(near)}?" if near else ""
+            hint = f"did you mean {', '.join(near)}?" if near else "ralph task list --all"
             raise NoSuchTask(f"there is no task {name}", hint=hint)
         return called[0]
 

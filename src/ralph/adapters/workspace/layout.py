@@ -16,11 +16,11 @@ class Layout(NamedTuple):
 
 
 def top_of(path: str) -> str | None:
-    """The top folder of the checkout around a folder."""
+    """The top folder of the checkout around a folder; git's own folder is in none."""
     folder = os.path.abspath(path)
     while not _is_git(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
-        if above == folder:
+        if above == folder or (os.path.basename(folder) == ".git" and _is_git(folder)):
             return None
         folder = above
     return folder

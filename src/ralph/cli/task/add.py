@@ -6,7 +6,14 @@ It is pending at once; `ralph run` picks it up when every task it waits for is d
 from argparse import ArgumentParser, Namespace
 
 from ralph.cli.parser import add_json
-from ralph.cli.task.options import add_description, add_files, add_numbers, described, titled
+from ralph.cli.task.options import (
+    add_description,
+    add_files,
+    add_numbers,
+    described,
+    featured,
+    titled,
+)
 
 EXAMPLES = """
 ralph task add "Add a health endpoint"
@@ -57,8 +64,8 @@ def run(args: Namespace) -> int:
         blockers = tuple(store.find(name).id for name in args.blocked_by)
         # Without the parent's feature a run of it would leave this part out, and never end.
         feature = parent.feature_id if parent else None
-        if args.feature:
-            feature = store.add_feature(args.feature).id
+        if args.feature is not None:
+            feature = store.add_feature(featured(args.feature)).id
         task = store.add_task(
             Draft(
                 title=title,

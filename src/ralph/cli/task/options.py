@@ -59,6 +59,13 @@ def described(text: str) -> str:
         raise UnusableData(f"standard input is not UTF-8 text (byte {error.start + 1})") from error
 
 
+def featured(text: str) -> str:
+    """The name of a feature; there has to be one."""
+    if not text.strip():
+        raise UsageError("a feature needs a name, and this one is empty")
+    return text.strip()
+
+
 def titled(text: str) -> str:
     """The title; there has to be one."""
     if not text.strip():

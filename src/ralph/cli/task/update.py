@@ -7,7 +7,14 @@ from argparse import ArgumentParser, Namespace
 
 from ralph.cli.parser import add_json
 from ralph.cli.task.naming import add_task
-from ralph.cli.task.options import add_description, add_files, add_numbers, described, titled
+from ralph.cli.task.options import (
+    add_description,
+    add_files,
+    add_numbers,
+    described,
+    featured,
+    titled,
+)
 
 EXAMPLES = """
 ralph task update t-4f2a1b --title "Add a health endpoint" --priority -1
@@ -70,14 +77,14 @@ def run(args: Namespace) -> int:
         fields["parent_id"] = None
     if args.no_feature:
         fields["feature_id"] = None
-    if not (fields or args.parent or args.feature):
+    if not (fields or args.parent or args.feature is not None):
         raise UsageError("nothing was said about what to change", hint="ralph task update --help")
     with the_store() as store:
         task = store.find(args.task)
         if args.parent:
             fields["parent_id"] = store.find(args.parent).id
-        if args.feature:
-            fields["feature_id"] = store.add_feature(args.feature).id
+        if args.feature is not None:
+            fields["feature_id"] = store.add_feature(featured(args.feature)).id
         task = store.edit_task(task.id, Edit(**fields))  # type: ignore[arg-type]
         tell(store, [task], as_json=args.json)
     return 0
