@@ -85,6 +85,7 @@ def test_a_megabyte_of_description_is_kept_and_shown_in_part(ralph: Cli) -> None
 def test_a_title_cannot_harm_the_terminal(title: str, ralph: Cli) -> None:
     task = ralph.add(title)
     assert ralph.json("task", "show", task)["title"] == title
+    assert f"{task}  pending  " in ralph("task", "tree").out, "its columns are those of the others"
     for argv in (
         ["task", "list"],
         ["task", "show", task],

@@ -143,7 +143,7 @@ def test_a_file_that_may_not_be_read_is_said(project: Project) -> None:
         ({"RALPH_LIMIT": "-1"}, '$RALPH_LIMIT is "-1", but must be a whole number from 0 to'),
         ({"RALPH_GIT_COMMIT": "x"}, '$RALPH_GIT_COMMIT is "x", but must be auto, ralph or none'),
         ({"RALPH_EXECUTION_VERIFY": "x"}, '$RALPH_EXECUTION_VERIFY is "x", but must be true or'),
-        ({"NO_COMMIT": "maybe"}, '$NO_COMMIT is "maybe", but must be auto, ralph or none'),
+        ({"NO_COMMIT": "maybe"}, '$NO_COMMIT is "maybe", but must be true or false'),
         ({"RALPH_TIMEOUTS_IDLE": "x"}, '$RALPH_TIMEOUTS_IDLE is "x", but must be a duration'),
     ],
 )

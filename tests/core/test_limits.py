@@ -15,6 +15,7 @@ def test_a_limit_is_reached_at_its_number() -> None:
     limits = Limits(iterations=3, run_s=60)
     assert spent(limits, 2, 59.9) is None
     assert spent(limits, 3, 0) == "the limit of 3 iterations is reached"
+    assert spent(Limits(iterations=1), 1, 0) == "the limit of 1 iteration is reached"
     assert spent(limits, 0, 60) == "the run's time of 60 s is used up"
 
 

@@ -84,7 +84,17 @@ def test_a_title_of_a_megabyte_makes_one_short_line() -> None:
 
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
-    assert max(map(len, lines)) < 500
+    assert max(map(len, lines)) < 1100
+
+
+def test_a_warning_is_shown_with_the_command_at_its_end() -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    teller = Teller()
+    names = ", ".join(f"some/file-{number}.txt" for number in range(20))
+    teller.event(events.Warned(message=f"changed: {names}; `git restore` brings yours back"))
+    play(teller.scenes, plain, clock)
+    assert stream.getvalue().endswith("`git restore` brings yours back\n")
 
 
 def test_a_reader_that_goes_away_stops_nothing() -> None:

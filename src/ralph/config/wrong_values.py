@@ -16,6 +16,8 @@ def wrong(
     key: str, value: Any, kind: Any, source: Source, parts: Mapping[str, Source]
 ) -> RalphError:
     """The error for a value that is not of its kind."""
+    if "NO_COMMIT" in (source.name, source.variable):
+        kind = bool  # not the words of the setting that it stands for
     key, value, kind, inner = _culprit(key, value, kind)
     source = parts.get(key, source) if inner else source
     if holds_zero(value):

@@ -27,10 +27,16 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+def used_up(iterations: int) -> str:
+    """What is said when so many were allowed."""
+    many = "1 iteration" if iterations == 1 else f"{iterations} iterations"
+    return f"the limit of {many} is reached"
+
+
 def spent(limits: Limits, iterations: int, elapsed_s: float) -> str | None:
     """Which limit is reached, in one line, or None."""
     if limits.iterations and iterations >= limits.iterations:
-        return f"the limit of {limits.iterations} iterations is reached"
+        return used_up(limits.iterations)
     if limits.run_s and elapsed_s >= limits.run_s:
         return f"the run's time of {limits.run_s:.0f} s is used up"
     return None

@@ -2,7 +2,7 @@
 
 from ralph.core.errors import NoSuchTask, RalphError
 from ralph.core.ids import TaskId
-from ralph.core.limits import Limits, spent
+from ralph.core.limits import Limits, spent, used_up
 from ralph.core.merging import Beginning, beginning, conflict_for_brief
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.snapshot import Snapshot, work
@@ -93,7 +93,7 @@ class Teammate(Loop):
             return None
         number = kit.store.begin_iteration(s.run_id, s.limits.iterations)
         if number is None:
-            self.used_up = f"the limit of {s.limits.iterations} iterations is reached"
+            self.used_up = used_up(s.limits.iterations)
             return None
         taken = super().claim()
         if taken is None:

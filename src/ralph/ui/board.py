@@ -128,7 +128,6 @@ class Board:
         self.is_news = True
         """Not, when one more worker of a team is held up by the same."""
         self.asked = ""
-        self.warnings: deque[str] = deque(maxlen=5)
         self.warned = 0
         self.finished: deque[Settled] = deque(maxlen=KEPT_TASKS)
         self.failed: deque[Settled] = deque(maxlen=KEPT_TASKS)
@@ -195,8 +194,7 @@ class Board:
             case events.BaselineTaken(red=red):
                 self.was_red = frozenset(red)
                 self._forget_gates()
-            case events.Warned(message=message):
-                self.warnings.append(first_line(message))
+            case events.Warned():
                 self.warned += 1
             case (
                 events.TaskClaimed()

@@ -16,7 +16,17 @@ from ralph.core.memory import MemoryKind
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.ui.board import TITLE_WIDTH, Board, Hold, Settled
-from ralph.ui.wording import clock, cost, day, denials, dollars, first_line, many, time_of_day
+from ralph.ui.wording import (
+    clock,
+    cost,
+    day,
+    denials,
+    dollars,
+    first_line,
+    many,
+    time_of_day,
+    whole,
+)
 
 LONG_WAIT_S: Final = 60.0
 SAFE: Final = "Ctrl-C and `ralph stop` lose nothing; `ralph resume` goes on at once"
@@ -85,7 +95,7 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
         case events.BaselineTaken(red=red, green=green):
             return _baseline(red, green)
         case events.Warned(message=message, task_id=task_id):
-            why = first_line(message)
+            why = whole(message)
             return Told(tone=Tone.WARNING, word="warning", task_id=task_id, why=why)
         case events.TaskDone() | events.TaskFailed():
             return _settled(board.finished[-1])

@@ -10,6 +10,7 @@ from ralph.core import spent
 from ralph.core.safe_text import one_line
 
 REASON_WIDTH: Final = 200
+WARNING_WIDTH: Final = 1000
 SGR: Final = re.compile("\x1b\\[[0-9;:]*m")
 """The sequences that colour text."""
 
@@ -69,6 +70,11 @@ def first_line(text: str | None) -> str:
     """The first line that says something, safe to show: the rest is for the log."""
     lines = (text or "")[:4000].lstrip().splitlines()
     return one_line(lines[0], REASON_WIDTH) if lines else ""
+
+
+def whole(text: str) -> str:
+    """Words of Ralph's own: at their end they often have the command that helps."""
+    return one_line(text, WARNING_WIDTH)
 
 
 def denials(tools: Mapping[str, int]) -> str:

@@ -81,8 +81,10 @@ def show_tree(
 
 
 def _label(task: "Task", status: "Status") -> str:
+    from ralph.core.safe_text import one_line
+
     alias = f"{task.alias}: " if task.alias else ""
-    return f"{task.id}  {status.value}  {alias}{task.title[:500]}"
+    return f"{task.id}  {status.value}  {alias}{one_line(task.title, 500)}"
 
 
 def derived(tasks: "Sequence[Task]", *, is_cut: bool) -> "dict[TaskId, Status]":
