@@ -129,6 +129,25 @@ def test_what_cannot_be_started_is_never_started_without_a_wall(
     assert wrapped.env == {"PATH": "/nowhere"}
 
 
+@pytest.mark.parametrize(("program", "part"), [("agent.sh", "agent.sh"), ("bin/agent", "bin")])
+def test_a_program_beside_the_checkout_does_not_cover_it(
+    tmp_path: Path, program: str, part: str
+) -> None:
+    """Such as both in a folder of /tmp, which is another one inside."""
+    hidden, top = tmp_path / "hidden", tmp_path / "hidden" / "project"
+    (hidden / "bin").mkdir(parents=True)
+    top.mkdir()
+    (hidden / program).write_text("#!/bin/sh\n")
+    (hidden / program).chmod(0o755)
+    fence = a_fence(top, Place(path=str(hidden), access=Access.HIDE, why="not yours"))
+    command = Command(argv=(str(hidden / program),), cwd=str(top), env={"PATH": "/bin"})
+    argv = Bubblewrap("/usr/bin").wrap(command, fence).argv
+    mounted = [argv[at + 2] for at, word in enumerate(argv) if word in ("--bind", "--ro-bind")]
+    behind = mounted[mounted.index(str(top)) :]
+    assert str(hidden / part) in behind
+    assert str(hidden) not in behind
+
+
 def test_a_link_that_leads_out_of_the_checkout_is_not_opened(tmp_path: Path) -> None:
     top = tmp_path / "top"
     (tmp_path / "elsewhere").mkdir()

@@ -235,6 +235,9 @@ def _program(program: str, shown: dict[str, Access]) -> Iterator[str]:
     for path in dict.fromkeys((program, os.path.realpath(program))):
         if around(path, shown) is Access.HIDE:
             part = part_of(path, max((p for p in shown if is_inside(path, p)), key=len))
+            # Mounted last, the folder around the checkout would cover it.
+            while part != path and any(is_inside(other, part) for other in shown):
+                part = part_of(path, part)
             yield from ("--ro-bind", part, part)
 
 
