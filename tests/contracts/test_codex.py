@@ -32,6 +32,9 @@ from ralph.ports.agent import Agent, Brief, Setup, Terms
 from ralph.testing.agent_contract import AgentContract, a_brief
 from tests.contracts.recorded import SESSIONS, ended
 
+FINGERPRINT = "sha256:f83125399d747f84dc3d31cb5e00643b4ba7e58d6757a54ffbed7f5439303405"
+"""What Codex 0.166.0 itself says (`hooks/list` of its app server) of the hook in the test below."""
+
 BYPASS = "--dangerously-bypass-approvals-and-sandbox"
 
 
@@ -147,6 +150,21 @@ def test_with_a_person_it_may_ask(tmp_path: Path) -> None:
     argv = codex().converse(a_checkout(tmp_path)).argv
     assert (argv[0], argv[-1]) == ("codex", "do it")
     assert settings(argv)["approval_policy"] == "on-request"
+
+
+def test_with_a_person_a_hook_of_this_session_alone_minds_the_phase(tmp_path: Path) -> None:
+    asked = ("/bin/a ralph", "hook", "--phase", "planning")
+    argv = codex().converse(a_checkout(tmp_path, hooks=asked)).argv
+    given = settings(argv)
+    command = "'/bin/a ralph' hook --phase planning pre-tool-use"
+    assert given["hooks.PreToolUse"] == [
+        {"hooks": [{"type": "command", "command": command, "timeout": 60}]}
+    ]
+    # Not by the switch that trusts every hook, also those of the repository.
+    assert given["hooks.state"] == {
+        "/<session-flags>/config.toml:pre_tool_use:0:0": {"trusted_hash": FINGERPRINT}
+    }
+    assert "--dangerously-bypass-hook-trust" not in argv
 
 
 def test_with_a_person_a_long_prompt_is_a_file() -> None:

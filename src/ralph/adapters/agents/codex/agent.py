@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.adapters.agents.asking import hooks
-from ralph.adapters.agents.codex import failures, sandbox, stream
+from ralph.adapters.agents.codex import asking, failures, sandbox, stream
 from ralph.adapters.agents.codex.payer import KEY, LOGIN, PROVIDERS, payer
 from ralph.adapters.agents.codex.sandbox import settings
 from ralph.adapters.agents.opening import opening
@@ -124,7 +124,7 @@ class Codex:
                 "codex",
                 *sandbox.flags(brief, ask=True),
                 *_model(brief),
-                *settings(*QUIET, SHELL),
+                *settings(*QUIET, SHELL, *asking.hooks(brief.terms)),
                 opening(brief),
             ),
             env=sandbox.variables(brief),
