@@ -130,7 +130,10 @@ def test_both_sessions_are_paid_for_and_on_record(world: World) -> None:
     last = world.store.session(task, 1)
     assert last is not None
     assert last.log.endswith("-iter-1.2.log")
-    assert last.duration_s == 20.0
+    assert last.duration_s == 20.0, "of the attempt"
+    (told,) = world.told(events.SessionEnded)
+    assert isinstance(told, events.SessionEnded)
+    assert told.duration_s == 10.0, "its own: the archive has a line for each"
     assert last.ending is not None
     assert last.ending.context_tokens == 1000
 
@@ -262,6 +265,31 @@ def test_a_session_that_dies_leaves_what_was_seen_of_it(world: World) -> None:
     world.run(session(world, CLAIM))
     assert "it is the parser" in briefs(world)[-1]
     assert "MEMORY.md" not in world.library.pages
+
+
+def test_one_whose_tools_nobody_sees_is_remembered_by_what_it_has_changed(world: World) -> None:
+    world.agents = (CommandAgent(Setup(command="agent")),)
+    world.add()
+    world.limits = replace(world.limits, iterations=1)
+    world.run(session(world, "nothing works", ends=3))
+    assert "MEMORY.md" not in world.library.pages, "there is nothing to go on with"
+    world.run(session(world, edits(world), "it is the parser", ends=3))
+    text = world.library.pages["MEMORY.md"]
+    assert "> it is the parser" in text
+    assert "- `work.txt`" in text
+
+
+def test_a_wish_while_the_work_is_checked_is_answered(world: World) -> None:
+    world.verify = True
+    world.add()
+
+    def asks() -> None:
+        world.store.send(world.store.runs()[0].id, Word.HAND_OFF)
+
+    world.run(session(world, edits(world), CLAIM), session(world, asks, "hm", "<verify-pass/>"))
+    assert world.told(handoff_events.WrapUpAsked) == []
+    lines = [one.message for one in world.told(events.Warned) if isinstance(one, events.Warned)]
+    assert "no session is at work that could hand over" in lines
 
 
 def test_a_kill_in_the_second_session_loses_neither_session(world: World) -> None:

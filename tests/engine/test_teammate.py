@@ -242,3 +242,22 @@ def test_killed_anywhere_the_work_is_merged_once_and_nothing_is_lost(
             return
         crew.check_all_is_well()
     pytest.fail("it never came to its end")
+
+
+def test_a_worker_that_dies_in_a_session_leaves_what_was_seen_of_it(crew: Crew) -> None:
+    task = crew.add("Parser")
+    fate = Fate()
+
+    def dies() -> None:
+        crew.place(task).edit("half.txt")
+        fate.dead = True
+        raise Died
+
+    with suppress(Died):
+        crew.works_along(says("the lexer is done", does=dies), fate=fate)
+    crew.recover()
+    crew.works_along(crew.edits(task))
+    brief = sorted(crew.runs_dir.glob("*.prompt.md"))[-1].read_text()
+    assert "its worker died" in brief
+    assert "`half.txt`" in brief
+    assert not [path for path in crew.library.pages if "memory" in path.lower()], "it is done"

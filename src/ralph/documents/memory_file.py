@@ -75,8 +75,8 @@ def drawn(facts: Facts, told: Iterable[AgentEvent], earlier: str = "") -> str:
         state.append(f"What it did{more}:\n\n{listed}")
     parts = {
         "Session summary": f"Session {facts.number} of attempt {facts.attempt} at"
-        f" {one_line(facts.title, 200)}. {_sentence(facts.ending)} It used {_many(len(calls))},"
-        f" {failed} of them in vain. Ralph has put this together, since it wrote nothing itself.",
+        f" {one_line(facts.title, 200)}. {_sentence(facts.ending)} {_used(len(calls), failed)} Ralph"
+        " has put this together, since it wrote nothing itself.",
         "Completed tasks": "\n".join([*done, f"- {facts.task} is not done yet"]),
         "Current task state": "\n\n".join(state),
         "Learnings": _listed(facts.learnings) or "None were written down.",
@@ -136,8 +136,10 @@ def _deeper(text: str) -> str:
     return "\n".join(f"#{line}" if line.startswith("##") else line for line in text.splitlines())
 
 
-def _many(calls: int) -> str:
-    return "one tool" if calls == 1 else f"{calls} tools"
+def _used(calls: int, failed: int) -> str:
+    if not calls:
+        return "Nobody saw it use a tool."
+    return f"It used {'one tool' if calls == 1 else f'{calls} tools'}, {failed} of them in vain."
 
 
 def _sentence(text: str) -> str:

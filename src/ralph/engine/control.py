@@ -58,7 +58,7 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 kit.stop_now = True
                 stop = Stop.INTERRUPTED
             case Word.HAND_OFF:
-                _hand_off(kit, running)
+                _hand_off(kit)
             case Word.SKIP:
                 why = control.reason or SKIPPED
                 if control.task_id is not None and control.task_id == running:
@@ -76,9 +76,10 @@ def _pause(kit: Kit, running: TaskId | None) -> None:
         kit.warn("the run will pause after this session")
 
 
-def _hand_off(kit: Kit, running: TaskId | None) -> None:
-    kit.memo.is_wanted = running is not None
-    if running is None:
+def _hand_off(kit: Kit) -> None:
+    kit.memo.is_wanted = kit.memo.is_at_work
+    if not kit.memo.is_at_work:
+        # Between two tasks, or while the work is judged: a fresh session comes anyway.
         kit.warn("no session is at work that could hand over")
 
 

@@ -33,7 +33,7 @@ class Handover:
         self._asked_at: float | None = None
         self.reason = ""
         """Why it hands over; empty: it does not."""
-        kit.memo.is_wanted = False
+        kit.memo.is_at_work, kit.memo.is_wanted = True, False
 
     def filling(self, digest: Digest) -> Filling:
         """What is in its context by now."""

@@ -35,6 +35,8 @@ class Memo:
         """Where sessions write it; empty: nowhere."""
         self.part = 1
         """Which session of the attempt at hand; each hand-off brings another."""
+        self.is_at_work = False
+        """A session is, and could hand over."""
         self.is_wanted = False
         """A person wants a fresh session."""
         self._before: str | None = None

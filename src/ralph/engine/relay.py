@@ -29,9 +29,9 @@ SHOWN_FILES = 200
 
 def relay(
     kit: Kit, claim: Claim, session: Session, brief: Brief, *, again: Callable[[], Brief]
-) -> tuple[Session, Heard]:
-    """Sessions until one of them ends the attempt; that one, with the time of all. `again` writes
-    the brief of the next one."""
+) -> tuple[Session, Heard, float]:
+    """Sessions until one of them ends the attempt; that one, and how long all of them took. `again`
+    writes the brief of the next one."""
     took = 0.0
     while True:
         handover = Handover(kit, kit.agent, session, brief)
@@ -48,15 +48,16 @@ def relay(
             )
         finally:
             kit.door.shut()
+            kit.memo.is_at_work = False
         took += heard.exit.duration_s
         if not handover.follows(claim, heard.ending):
-            if heard.ending.ended is not Ended.FINISHED and heard.tool_uses:
+            if heard.ending.ended is not Ended.FINISHED:
                 # It could not say where it stands, so what was seen of it has to do.
                 why = f"it ended early: {heard.ending.detail or heard.ending.ended}"
-                _leave(kit, claim, session, why, "")
+                leave(kit, session, title=claim.task.title, why=why, is_idle=not heard.tool_uses)
             break
         if why := _must_end(kit, claim):
-            _leave(kit, claim, session, why, _said(heard.ending))
+            leave(kit, session, title=claim.task.title, why=why, said=_said(heard.ending))
             ending = replace(heard.ending, ended=Ended.INTERRUPTED, detail=why)
             heard = replace(heard, ending=ending)
             break
@@ -64,7 +65,7 @@ def relay(
         kit.memo.part += 1
         brief = again()
         session = _go_on(kit, claim, session, brief)
-    return session, replace(heard, exit=replace(heard.exit, duration_s=took))
+    return session, heard, took
 
 
 def _must_end(kit: Kit, claim: Claim) -> str:
@@ -82,7 +83,7 @@ def _must_end(kit: Kit, claim: Claim) -> str:
 def _archive(kit: Kit, claim: Claim, session: Session, handover: Handover, heard: Heard) -> None:
     """What it leaves goes to the file for the next one; all that it was, to the store."""
     task, ending = claim.task, heard.ending
-    text, changes = _leave(kit, claim, session, handover.reason, _said(ending))
+    text, changes = leave(kit, session, title=task.title, why=handover.reason, said=_said(ending))
     stint = Stint(
         session_id=session.id,
         number=kit.memo.part,
@@ -129,11 +130,15 @@ def _archive(kit: Kit, claim: Claim, session: Session, handover: Handover, heard
     kit.publish()
 
 
-def _leave(kit: Kit, claim: Claim, session: Session, why: str, said: str) -> tuple[str, Changes]:
-    """What it leaves to the next one, and what has changed."""
+def leave(
+    kit: Kit, session: Session, *, title: str, why: str, said: str = "", is_idle: bool = False
+) -> tuple[str, Changes]:
+    """What it leaves to the next one, and what has changed. `is_idle`: it used no tool that anybody
+    has seen; then only what it has changed is worth a word."""
     changes = _seen(kit, session)
-    text = kit.memo.take(session, changes, title=claim.task.title, why=why, said=said)
-    return text, changes
+    if is_idle and not (changes.files or changes.commits):
+        return "", changes
+    return kit.memo.take(session, changes, title=title, why=why, said=said), changes
 
 
 def _said(ending: Ending) -> str:

@@ -1,12 +1,15 @@
 """A worker of a team: the same loop, with a checkout for each task and a branch that all share."""
 
+from collections.abc import Sequence
+
+from ralph.core.ended import Ended
 from ralph.core.errors import NoSuchTask, RalphError
 from ralph.core.ids import TaskId
 from ralph.core.limits import Limits, spent, used_up
 from ralph.core.merging import Beginning, beginning, conflict_for_brief
 from ralph.core.outcome import EXIT_CODES, Outcome
 from ralph.core.snapshot import Snapshot, work
-from ralph.core.task import Status
+from ralph.core.task import Status, Task
 from ralph.core.team_events import WorkerJoined, WorkerLeft
 from ralph.core.transitions import Released
 from ralph.engine.control import STOPPED
@@ -16,7 +19,10 @@ from ralph.engine.kit import Kit
 from ralph.engine.loop import End, Loop
 from ralph.engine.merging import last_sessions, others
 from ralph.engine.reading import Reader
+from ralph.engine.relay import leave
+from ralph.engine.unjudged import is_here
 from ralph.ports.claims import Claim
+from ralph.ports.history import Session
 from ralph.ports.staff import Report
 from ralph.ports.trunk import Trunk
 
@@ -138,6 +144,7 @@ class Teammate(Loop):
             if is_there:
                 # It may lack what has made a gate pass since.
                 kit.baseline = self.first_baseline
+            self._remember(task, sessions)
             return
         ref = f"refs/ralph/conflict/{task.id}/{sessions[0].attempt}"
         theirs: list[TaskId] = []
@@ -151,6 +158,14 @@ class Teammate(Loop):
         kit.conflict = conflict_for_brief(
             begins, task.reason or "", others(kit, tuple(theirs)), ref
         )
+
+    def _remember(self, task: Task, sessions: Sequence[Session]) -> None:
+        """Its last worker may have died in the middle of it: then what was seen has to do."""
+        last = next(iter(sessions), None)
+        if last is None or last.ending is None or not is_here(self.kit, last):
+            return
+        if last.ending.ended is Ended.LOST:
+            leave(self.kit, last, title=task.title, why=last.ending.detail)
 
     def _move_out(self, task: TaskId) -> None:
         """Remove the checkout of a task that is over, or whose work others continue below it."""

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from ralph.core.ending import Exit
 from ralph.core.errors import RalphError
 from ralph.core.events import SessionEnded, SessionStarted
 from ralph.core.ids import session_id
@@ -22,7 +23,7 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     """The session after its end, with its final message, durably marked."""
     session = _start(kit, claim, brief)
     was_locked = kit.workspace.is_locked()
-    session, heard = relay(kit, claim, session, brief, again=lambda: compose(kit, claim))
+    session, heard, took = relay(kit, claim, session, brief, again=lambda: compose(kit, claim))
     if not was_locked and kit.workspace.is_locked():
         # Everything that the session started is gone, so nobody holds it any more.
         aside = kit.workspace.break_lock()
@@ -38,10 +39,10 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
         after=after,
         ending=heard.ending,
         commits=changes.commits,
-        duration_s=heard.exit.duration_s,
+        duration_s=took,
     )
     _note_errors(kit, session, heard)
-    kit.store.end_session(ended, _told(ended, changes.files, heard.exit.swept))
+    kit.store.end_session(ended, _told(ended, changes.files, heard.exit))
     kit.publish()
     if ended.before and ended.after:
         mind_theirs(kit, claim.task.id, ended.before, ended.after, changes.files)
@@ -103,7 +104,7 @@ def _start(kit: Kit, claim: Claim, brief: Brief) -> Session:
     return session
 
 
-def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:
+def _told(session: Session, files: tuple[str, ...], exit_: Exit) -> SessionEnded:
     ending = session.ending
     assert ending is not None
     return SessionEnded(
@@ -111,7 +112,8 @@ def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:
         task_id=session.task_id,
         ended=ending.ended,
         detail=one_line(ending.detail, 300),
-        duration_s=round(session.duration_s, 3),
+        # Its own: those before it have told theirs when they handed over.
+        duration_s=round(exit_.duration_s, 3),
         model=one_line(ending.model, 100),
         cost_usd=ending.cost_usd,
         estimated=ending.estimated,
@@ -121,6 +123,6 @@ def _told(session: Session, files: tuple[str, ...], swept: int) -> SessionEnded:
         commits=session.commits,
         # Names may hold anything, also bytes that no JSON can carry.
         files=tuple(one_line(path, 300) for path in files[:200]),
-        swept=swept,
+        swept=exit_.swept,
         denied=tuple(one_line(name, 60) for name in ending.denied),
     )
