@@ -3,6 +3,7 @@
 import time
 
 from ralph.cli.times import local
+from ralph.core.breaker import Breaker, Cause, State
 from ralph.core.outcome import Outcome
 from tests.cli.conftest import Cli
 from tests.cli.running import a_run
@@ -87,3 +88,15 @@ def test_how_the_last_run_ended(ralph: Cli) -> None:
         running.finish(Outcome.COMPLETE_WITH_FAILURES)
     assert "complete-with-failures: enough" in ralph("status").out
     assert ralph.json("status")["last_run"]["outcome"] == "complete-with-failures"
+
+
+def test_a_breaker_is_shown_while_it_counts(ralph: Cli) -> None:
+    """Yesterday's does not, and what is switched off does not either."""
+    now = time.time()
+    with ralph.store() as store:
+        for seat, at in (("teammate-1", now), ("teammate-2", now - 86_400)):
+            one = Breaker(state=State.OPEN, cause=Cause.FAILURES, failures=3, reason="hm", at=at)
+            store.save_breaker(seat, one)
+    assert list(ralph.json("status")["breakers"]) == ["teammate-1"]
+    (ralph.path / ".ralph.toml").write_text("[breaker]\nfailures = 0\n")
+    assert ralph.json("status")["breakers"] == {}

@@ -107,7 +107,11 @@ def test_then_the_task_is_put_aside_if_there_is_another() -> None:
     again = after(STRUCK, breaker=TRIED)
     assert (again.state, again.trials) == (State.OPEN, 1)
     assert recovery(again, TOLERANCE, has_worked=True, others=True) is Recovery.SKIP
-    assert recovery(again, TOLERANCE, has_worked=True, others=False) is Recovery.PERSON
+
+
+def test_without_another_task_a_fresh_session_is_told_what_was_seen_of_the_last() -> None:
+    again = after(STRUCK, breaker=TRIED)
+    assert recovery(again, TOLERANCE, has_worked=True, others=False) is Recovery.HAND_OFF
 
 
 def test_a_failure_of_another_task_does_not_put_the_first_one_aside() -> None:

@@ -55,11 +55,25 @@ def test_the_second_time_the_task_is_put_aside_for_another(world: World) -> None
 def test_when_nothing_helps_a_person_is_told(world: World) -> None:
     world.add("works", priority=0)
     world.add("stuck", priority=1)
-    ended = world.run(world.works("a"), HM, HM, HM, HM)
+    ended = world.run(world.works("a"), HM, HM, HM, HM, HM)
     assert ended.outcome is Outcome.PAUSED
-    assert opened(world) == ["back_off", "person"]
+    assert opened(world) == ["back_off", "hand_off", "person"]
     assert "ralph breaker reset" in ended.reason
     assert world.store.breaker(SEAT).state is State.OPEN
+
+
+def test_the_only_task_left_is_handed_to_a_fresh_session_with_what_was_seen(world: World) -> None:
+    world.add("works", priority=0)
+    task = world.add("stuck", priority=1)
+    # What a session says is in its stream, and that is a line for each event.
+    ended = world.run(world.works("a"), HM, HM, HM, says("the port is taken\n"), world.works("b"))
+    assert opened(world) == ["back_off", "hand_off"]
+    assert ended.outcome is Outcome.COMPLETE
+    briefs = sorted(world.runs_dir.glob("*.prompt.md"), key=lambda path: path.stat().st_mtime_ns)
+    told = briefs[-1].read_text()
+    assert "the port is taken" in told
+    assert f"{task} is not done yet" in told
+    assert "MEMORY.md" not in world.library.pages
 
 
 def test_a_run_that_never_worked_tells_a_person_at_once(world: World) -> None:

@@ -9,7 +9,7 @@ from ralph.cli.living import living_runs
 from ralph.cli.screen import Screen
 from ralph.cli.task.telling import titled
 from ralph.cli.times import local, since
-from ralph.core.breaker import Breaker, told
+from ralph.core.breaker import Breaker, Tolerance, remembered, told
 from ralph.core.duration import spoken
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.moment import iso
@@ -78,7 +78,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
 
-def look(store: Store) -> State:
+def look(store: Store, tolerance: Tolerance) -> State:
     """Ask the store for the little that is shown."""
     runs = living_runs(store)
     newest = store.runs(limit=1)
@@ -106,7 +106,12 @@ def look(store: Store) -> State:
             for run in (*runs, *newest)
             if (until := store.limited_until(run.agent)) is not None
         },
-        breakers={seat: one for seat, one in store.breakers().items() if not one.is_closed},
+        breakers={
+            seat: one
+            for seat, one in store.breakers().items()
+            # What a run would not count any more is no news.
+            if not remembered(one, tolerance, now).is_closed
+        },
     )
 
 

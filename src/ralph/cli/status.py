@@ -17,10 +17,11 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
     from ralph.cli.state import look
+    from ralph.wiring.settings import breaker_tolerance
 
     project = the_project()
     with the_store(project) as store:
-        state = look(store)
+        state = look(store, breaker_tolerance(project))
     if args.json:
         from ralph.cli.as_json import show
 

@@ -44,6 +44,8 @@ class Recovery(StrEnum):
     """Wait, then try one session."""
     SKIP = "skip"
     """Put the task aside on which everything failed, wait, then try another one."""
+    HAND_OFF = "hand_off"
+    """Wait, then let a fresh session go on that is told what was seen of the last one."""
     PERSON = "person"
     """Stop, and tell somebody."""
 
@@ -156,7 +158,9 @@ def recovery(breaker: Breaker, tolerance: Tolerance, *, has_worked: bool, others
         return Recovery.PERSON
     if breaker.trials == 0:
         return Recovery.BACK_OFF
-    return Recovery.SKIP if breaker.task is not None and others else Recovery.PERSON
+    if breaker.task is None:
+        return Recovery.PERSON
+    return Recovery.SKIP if others else Recovery.HAND_OFF
 
 
 def half_open(breaker: Breaker, now: float) -> Breaker:

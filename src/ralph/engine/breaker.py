@@ -19,6 +19,8 @@ from ralph.core.moment import iso
 from ralph.core.transitions import Blocked
 from ralph.engine.control import wait
 from ralph.engine.kit import Kit
+from ralph.engine.relay import leave
+from ralph.engine.unjudged import is_here, last_session
 from ralph.ports.ready import ready_in
 
 RESET = "`ralph breaker reset` forgets it"
@@ -38,10 +40,15 @@ class Guard:
         kit = self.kit
         now = kit.clock.now()
         self.breaker = remembered(kit.store.breaker(kit.settings.seat), kit.settings.breaker, now)
-        if self.breaker.cause is Cause.BUDGET:
-            self.breaker = Breaker()
-        if not self.breaker.is_closed:
+        if not self.breaker.is_closed and self.breaker.cause is not Cause.BUDGET:
             self._try()
+
+    def afford(self) -> None:
+        """There is money: what opened since there was none is closed."""
+        if self.breaker.cause is Cause.BUDGET:
+            seat = self.kit.settings.seat
+            closed = BreakerClosed(seat=seat, by="there is money again")
+            self._save(Breaker(at=self.kit.clock.now()), closed)
 
     def count(self, task: TaskId, progress: Progress) -> None:
         """One more iteration."""
@@ -87,12 +94,22 @@ class Guard:
         if action is Recovery.SKIP and task is not None:
             kit.store.apply(task, [Blocked(f"put aside: {self.breaker.why}")])
             kit.publish()
+        if action is Recovery.HAND_OFF and task is not None:
+            self._hand_off(task)
         wait(kit, until - kit.clock.now(), self._is_closed)
         if self._is_closed():
             self.breaker = Breaker(at=kit.clock.now())
         elif kit.hurry or kit.clock.now() >= until:
             self._try()
         return None
+
+    def _hand_off(self, task: TaskId) -> None:
+        """Whoever tries it next is told what was seen of the one that failed last."""
+        kit = self.kit
+        session = last_session(kit, task)
+        if session is not None and is_here(kit, session):
+            title = kit.store.find(task).title
+            leave(kit, session, title=title, why=f"it came to nothing: {self.breaker.reason}")
 
     def spend(self, reason: str) -> None:
         """A budget is used up: nothing may start until there is more."""

@@ -1,6 +1,7 @@
 """Events in words: what a person is told about each, on whatever screen."""
 
 from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -8,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ralph.core import check_events, events, handoff_events, team_events
+from ralph.core.breaker import Recovery
 from ralph.core.duration import spoken
 from ralph.core.ended import Ended
 from ralph.core.gates import Evidence
@@ -29,6 +31,13 @@ from ralph.ui.wording import (
 )
 
 LONG_WAIT_S: Final = 60.0
+NEXT: Final[Mapping[str, str]] = {
+    Recovery.BACK_OFF: "one session is tried after a while",
+    Recovery.SKIP: "its task is put aside, and another one tried after a while",
+    Recovery.HAND_OFF: "a fresh session is told what was seen of the last, after a while",
+    Recovery.PERSON: "a person is needed",
+}
+"""What follows when a breaker opens."""
 SAFE: Final = "Ctrl-C and `ralph stop` lose nothing; `ralph resume` goes on at once"
 
 
@@ -83,8 +92,8 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
             return Told(tone=Tone.NOTE, word="resumed")
         case events.RunWaiting():
             return _waiting(board.hold)
-        case events.BreakerOpened(reason=reason):
-            return Told(tone=Tone.WARNING, word="breaker open", why=first_line(reason))
+        case events.BreakerOpened(reason=reason, recovery=recovery):
+            return _opened(reason, NEXT.get(recovery, ""))
         case events.BreakerTried():
             return Told(tone=Tone.NOTE, word="breaker half open", why="one session is tried")
         case events.BreakerClosed(by=by):
@@ -240,6 +249,11 @@ def _waiting(hold: Hold | None) -> Told | None:
         why=hold.reason,
         advice=SAFE if is_long else "",
     )
+
+
+def _opened(reason: str, follows: str) -> Told:
+    facts = (follows,) if follows else ()
+    return Told(tone=Tone.WARNING, word="breaker open", facts=facts, why=first_line(reason))
 
 
 def _baseline(red: tuple[str, ...], green: tuple[str, ...]) -> Told:
