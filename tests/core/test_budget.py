@@ -24,6 +24,7 @@ USD = st.floats(0, 1000)
         (Bill(session_tokens=999), None),
         (Bill(session_tokens=1000), Level.SESSION),
         (Bill(session_usd=0.5, session_tokens=5000), None),
+        (Bill(session_usd=0.5, is_guess=True, session_tokens=5000), Level.SESSION),
     ],
 )
 def test_the_limit_that_is_used_up(bill: Bill, level: Level | None) -> None:
@@ -52,6 +53,20 @@ def test_at_four_fifths_a_person_is_warned() -> None:
         Level.PROJECT,
         Level.SESSION,
     ]
+
+
+def test_tokens_are_warned_of_as_well() -> None:
+    assert list(near(TREE, Bill(session_tokens=799))) == []
+    assert list(near(TREE, Bill(session_tokens=800))) == [Level.SESSION]
+    assert list(near(TREE, Bill(session_usd=0.1, session_tokens=800))) == []
+    assert list(near(Budget(session_tokens=1000, warn_at=0.0), Bill(session_tokens=999))) == []
+
+
+def test_a_session_is_told_what_is_scarcer() -> None:
+    guess = Bill(session_usd=1.9, is_guess=True, session_tokens=810)
+    assert told(TREE, guess, Level.SESSION).startswith("$1.90 of $2.00")
+    guess = Bill(session_usd=0.1, is_guess=True, session_tokens=810)
+    assert told(TREE, guess, Level.SESSION).startswith("810 of 1,000 tokens")
 
 
 def test_what_is_told_says_how_to_raise_it() -> None:

@@ -13,11 +13,13 @@ from ralph.core.breaker import Cause
 from ralph.core.budget import Budget
 from ralph.core.ended import Ended
 from ralph.core.ending import Digest, Ending, Exit, conclude
+from ralph.core.ids import RunId
 from ralph.core.outcome import Outcome
 from ralph.core.prices import Price
 from ralph.core.task import Status
 from ralph.ports.agent import Account, Setup
 from ralph.ports.executor import Command, Listener
+from ralph.ports.history import Check
 from ralph.testing.doubles import Play
 from tests.engine.world import World
 
@@ -110,6 +112,80 @@ def test_tokens_are_counted_where_nobody_knows_the_price(world: World) -> None:
     assert first.ending is not None
     assert first.ending.ended is Ended.BUDGET_LIMIT
     assert first.ending.cost_usd is None
+
+
+def test_tokens_are_warned_of_before_they_stop_a_session_that_nobody_pays_for(world: World) -> None:
+    world.prices = {}
+    world.agents = (Metered(billed=False),)
+    world.budget = Budget(session_tokens=150)
+    world.add()
+    world.run(speaks(world, "x" * 85, "y" * 35, "z" * 31, CLAIM), speaks(world, CLAIM))
+    assert warned(world) == [
+        "120 of 150 tokens for a session are used; [budget] session_tokens sets that",
+        "151 of 150 tokens for a session are used; [budget] session_tokens sets that",
+    ]
+
+
+class Silent(Metered):
+    """Says what it has used only in the end."""
+
+    def read(self, block: bytes) -> Iterator[AgentEvent]:
+        yield Started(model=MODEL)
+        yield from CommandAgent.read(self, block)
+
+
+@pytest.mark.parametrize("budget", [Budget(session_usd=100.0), Budget(session_tokens=25)])
+def test_who_reports_nothing_while_it_works_is_measured_by_its_words(
+    world: World, budget: Budget
+) -> None:
+    # Four characters to a token, each of which costs four dollars.
+    world.agents, world.prices = (Silent(),), {MODEL: Price(input=4_000_000.0)}
+    world.budget = budget
+    task = world.add()
+    world.run(speaks(world, "x" * 60, "y" * 60, CLAIM), speaks(world, CLAIM))
+    first = world.store.session(task, 1)
+    assert first is not None
+    assert first.ending is not None
+    assert first.ending.ended is Ended.BUDGET_LIMIT
+
+
+def test_what_other_runs_spend_meanwhile_counts_for_the_project(world: World) -> None:
+    world.agents, world.prices = (Metered(told=True),), {}
+    world.budget = Budget(project_usd=COST * 2.0)
+    first, second = world.add("first"), world.add("second")
+
+    def elsewhere(command: Command, listener: Listener) -> Exit:
+        begun = world.store.sessions()[0]
+        check = Check(
+            session_id=begun.id,
+            number=1,
+            task_id=second,
+            run_id=RunId("elsewhere"),
+            agent="command",
+            ended_at=begun.started_at,
+            ending=Ending(ended=Ended.FINISHED, cost_usd=COST * 1.0),
+        )
+        world.store.save_check(check, events.Warned(message="elsewhere"))
+        return speaks(world, CLAIM)(command, listener)
+
+    ended = world.run(elsewhere)
+    assert world.task(first).status is Status.DONE
+    assert ended.outcome is Outcome.PAUSED
+    assert "[budget] project_usd" in ended.reason
+
+
+def test_a_limit_that_was_raised_closes_the_breaker(world: World) -> None:
+    world.agents, world.prices = (Metered(told=True),), {}
+    world.budget = Budget(project_usd=COST * 1.0)
+    world.add("a")
+    world.add("b")
+    world.run(speaks(world, CLAIM, edits="a"))
+    assert world.run().outcome is Outcome.PAUSED
+    assert world.told(events.BreakerClosed) == [], "there is no more money than before"
+    world.budget = Budget(project_usd=COST * 9.0)
+    world.run(speaks(world, CLAIM, edits="b"))
+    assert world.store.breaker("teammate-1").is_closed
+    assert len(world.told(events.BreakerClosed)) == 1
 
 
 def test_a_run_that_has_spent_its_money_pauses_and_says_how_to_raise_it(world: World) -> None:

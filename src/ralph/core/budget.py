@@ -46,6 +46,8 @@ class Bill(msgspec.Struct, frozen=True, kw_only=True):
 
     session_usd: float | None = None
     """None: nobody knows yet."""
+    is_guess: bool = False
+    """Its agent tells only in the end: this is what went to and fro, at its price."""
     session_tokens: int = 0
     run_usd: float = 0.0
     """By sessions of this run that have ended."""
@@ -70,22 +72,33 @@ def reached(budget: Budget, bill: Bill) -> Level | None:
     for level in LEVELS:
         if 0 < budget.limit(level) <= bill.of(level):
             return level
-    is_blind = bill.session_usd is None
-    if is_blind and 0 < budget.session_tokens <= bill.session_tokens:
-        return Level.SESSION
-    return None
+    return Level.SESSION if by_tokens(budget, bill) >= 1 else None
+
+
+def by_tokens(budget: Budget, bill: Bill) -> float:
+    """The share of its tokens that a session has used; 0 where they are not what bounds it."""
+    is_blind = bill.session_usd is None or bill.is_guess
+    return bill.session_tokens / budget.session_tokens if is_blind and budget.session_tokens else 0
+
+
+def is_about_tokens(budget: Budget, bill: Bill, level: Level) -> bool:
+    """Are a session's tokens scarcer than its money?"""
+    limit = budget.limit(level)
+    share = bill.of(level) / limit if limit else 0.0
+    return level is Level.SESSION and by_tokens(budget, bill) > share
 
 
 def near(budget: Budget, bill: Bill) -> Iterator[Level]:
     """The limits of which so much is used up that a person should know."""
     for level in LEVELS:
-        if 0 < budget.limit(level) * budget.warn_at <= bill.of(level):
+        is_near = 0 < budget.limit(level) * budget.warn_at <= bill.of(level)
+        if is_near or (level is Level.SESSION and 0 < budget.warn_at <= by_tokens(budget, bill)):
             yield level
 
 
 def told(budget: Budget, bill: Bill, level: Level) -> str:
     """`$41.20 of $50.00 for this run are spent`, and how to raise it."""
-    if level is Level.SESSION and bill.session_usd is None:
+    if is_about_tokens(budget, bill, level):
         spent = f"{bill.session_tokens:,} of {budget.session_tokens:,} tokens"
         return f"{spent} for a session are used; [budget] session_tokens sets that"
     of = {Level.SESSION: "a session", Level.RUN: "this run", Level.PROJECT: "this project"}

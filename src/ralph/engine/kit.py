@@ -190,7 +190,12 @@ class Kit:
         """What a claim still lacks, in a sentence: for tasks whose result is not in the tree."""
 
         self.purse = Purse(
-            store, settings.run_id, settings.budget, settings.budget_hard, settings.prices
+            store,
+            clock,
+            settings.run_id,
+            budget=settings.budget,
+            hard=settings.budget_hard,
+            prices=settings.prices,
         )
         self.document: Document | None = None
         """Where the tasks stand, if they stand in one."""

@@ -244,6 +244,7 @@ class Loop:
             kit.warn(line)
         reason = kit.purse.used_up() if is_billed else None
         if reason is None:
+            self.guard.afford()
             return None
         self.guard.spend(reason)
         return Outcome.PAUSED, reason

@@ -2,10 +2,23 @@
 
 from collections.abc import Iterator, Mapping
 
-from ralph.core.budget import Bill, Budget, Level, left_usd, near, reached, told
+from ralph.core.agent_events import Usage
+from ralph.core.budget import (
+    Bill,
+    Budget,
+    Level,
+    by_tokens,
+    is_about_tokens,
+    left_usd,
+    near,
+    reached,
+    told,
+)
 from ralph.core.ending import Digest
 from ralph.core.ids import RunId
+from ralph.core.moment import iso
 from ralph.core.prices import Price, worth
+from ralph.ports.clock import Clock
 from ralph.ports.ledger import Asked
 from ralph.ports.store import Store
 
@@ -14,7 +27,14 @@ class Purse:
     """What this run and its project have spent, and how far that is from their limits."""
 
     def __init__(
-        self, store: Store, run: RunId, budget: Budget, hard: str, prices: Mapping[str, Price]
+        self,
+        store: Store,
+        clock: Clock,
+        run: RunId,
+        *,
+        budget: Budget,
+        hard: str,
+        prices: Mapping[str, Price],
     ) -> None:
         self.store = store
         self.run = run
@@ -24,8 +44,9 @@ class Purse:
         self.prices = prices
         self.warned: set[tuple[Level, bool]] = set()
         """What was said already, and whether it was that all is spent."""
+        self.began = iso(clock.now())
         self.before: float | None = None
-        """What the project had spent when the run began."""
+        """What the project had spent by then."""
         self.bill = Bill()
 
     def is_hard(self, *, billed: bool | None) -> bool:
@@ -38,9 +59,11 @@ class Purse:
         if not (budget.run_usd or budget.project_usd):
             return
         run_usd = self.store.spent(Asked(run=self.run)).known_usd
+        # Of the project by all runs, not by this one alone: others may be at work elsewhere.
+        since = self.store.spent(Asked(since=self.began)).known_usd
         if self.before is None:
-            self.before = self.store.spent(Asked()).known_usd - run_usd
-        self.bill = Bill(run_usd=run_usd, project_usd=self.before + run_usd)
+            self.before = self.store.spent(Asked()).known_usd - since
+        self.bill = Bill(run_usd=run_usd, project_usd=self.before + since)
 
     def left_usd(self) -> float | None:
         """What the next session may spend; None: as much as it likes."""
@@ -54,8 +77,11 @@ class Purse:
     def so_far(self, digest: Digest, asked: str) -> Bill:
         """With a session that is at work; its cost is known where its model has a price."""
         price = self.prices.get(digest.model) or self.prices.get(asked)
+        is_told = digest.used != Usage()
+        used = digest.used if is_told else Usage(input_tokens=digest.tokens)
         return Bill(
-            session_usd=worth(digest.used, price) if price else None,
+            session_usd=worth(used, price) if price else None,
+            is_guess=not is_told,
             session_tokens=digest.tokens,
             run_usd=self.bill.run_usd,
             project_usd=self.bill.project_usd,
@@ -64,8 +90,9 @@ class Purse:
     def reached(self, bill: Bill, *, is_hard: bool) -> Level | None:
         """The limit at which a session at work must end. Tokens were asked to be counted."""
         level = reached(self.budget, bill)
-        by_tokens = level is Level.SESSION and bill.session_usd is None
-        return level if is_hard or by_tokens else None
+        if level is not None and is_hard:
+            return level
+        return Level.SESSION if by_tokens(self.budget, bill) >= 1 else None
 
     def warnings(self, bill: Bill, *, is_hard: bool) -> Iterator[str]:
         """What a person should know by now; said once."""
@@ -75,7 +102,8 @@ class Purse:
             if word not in self.warned:
                 self.warned.add(word)
                 line = told(self.budget, bill, level)
-                yield line if is_hard else f"{line}; it is not billed, so nothing stops"
+                stops = is_hard or is_about_tokens(self.budget, bill, level)
+                yield line if stops else f"{line}; it is not billed, so nothing stops"
 
     def next_session(self) -> None:
         """Another one begins: see what is left for it, and warn of it anew."""

@@ -223,6 +223,7 @@ CREATE TABLE costs (
 ) WITHOUT ROWID;
 
 CREATE INDEX costs_task ON costs (task_id);
+CREATE INDEX costs_late ON costs (ended_at);
 
 -- What later sessions may be told. No reference to tasks: a lesson outlives what it came from.
 CREATE TABLE memories (
