@@ -75,8 +75,8 @@ def drawn(facts: Facts, told: Iterable[AgentEvent], earlier: str = "") -> str:
         state.append(f"What it did{more}:\n\n{listed}")
     parts = {
         "Session summary": f"Session {facts.number} of attempt {facts.attempt} at"
-        f" {one_line(facts.title, 200)}. {_sentence(facts.ending)} {_used(len(calls), failed)} Ralph"
-        " has put this together, since it wrote nothing itself.",
+        f" {one_line(facts.title, 200)}. {_sentence(facts.ending)} {_used(len(calls), failed)}"
+        " Ralph has put this together, since it wrote nothing itself.",
         "Completed tasks": "\n".join([*done, f"- {facts.task} is not done yet"]),
         "Current task state": "\n\n".join(state),
         "Learnings": _listed(facts.learnings) or "None were written down.",
