@@ -86,6 +86,15 @@ def test_a_project_in_a_part_of_a_repository(tmp_path: Path) -> None:
     assert "nothing in the tree has changed" in part.task(own)["reason"]
 
 
+def test_a_locale_that_knows_no_such_letters(project: Project) -> None:
+    project.agent(DONE)
+    task = project.add("größer 日本")
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    project.ralph("run", **ascii_only)
+    assert project.status(task) == "done"
+    assert project.commits()[0] == "größer 日本"
+
+
 def test_a_title_with_everything_in_it(project: Project) -> None:
     project.agent(DONE)
     task = fed(project, f"about {NASTY}", "task", "add", NASTY.replace("\0", ""), "-d", "-")

@@ -132,6 +132,8 @@ def _capture(
     executor: Captures, args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes
 ) -> Captured:
     options = [part for setting in SETTINGS for part in ("-c", setting)]
+    # git speaks UTF-8 whatever the locale does, which may know no such letters at all.
+    args = [os.fsdecode(raw(arg)) for arg in args]
     try:
         return executor.capture(
             ("git", "--no-pager", "--literal-pathspecs", *options, *args),
