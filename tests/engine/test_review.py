@@ -10,9 +10,9 @@ from ralph.core.gates import Gate
 from ralph.core.limits import Limits
 from ralph.core.outcome import Outcome
 from ralph.core.review import Dismissal
+from ralph.core.role import Role
 from ralph.core.task import Status, Task
 from ralph.engine.loop import run
-from ralph.ports.agent import Role
 from ralph.ports.executor import Command, Listener
 from ralph.ports.history import Check
 from ralph.ports.ledger import Asked

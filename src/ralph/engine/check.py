@@ -12,6 +12,7 @@ from ralph.core.ended import Cost
 from ralph.core.ending import Ending
 from ralph.core.moment import iso
 from ralph.core.policy.decision import Phase
+from ralph.core.role import Role
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
@@ -21,7 +22,7 @@ from ralph.engine.choosing import called
 from ralph.engine.kit import Kit
 from ralph.engine.material import gather
 from ralph.engine.session import hold
-from ralph.ports.agent import Agent, Brief, Role
+from ralph.ports.agent import Agent, Brief
 from ralph.ports.claims import Claim
 from ralph.ports.history import Check, Session
 

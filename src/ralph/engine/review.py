@@ -9,6 +9,7 @@ from ralph.core.check_events import ReviewEnded, ReviewStarted
 from ralph.core.ending import Ending
 from ralph.core.review import Matter, Word
 from ralph.core.reviewing import dismissed_in, read_review, rules, the_change, write_review
+from ralph.core.role import Role
 from ralph.core.safe_text import one_line
 from ralph.core.task import Task
 from ralph.core.transitions import Accepted, Blocked, Rejected
@@ -19,7 +20,6 @@ from ralph.engine.check import Case, as_begun, as_ended
 from ralph.engine.checking import decided
 from ralph.engine.kit import Kit
 from ralph.engine.matter import file_of, matter_of, write_file
-from ralph.ports.agent import Role
 from ralph.ports.history import Check
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from ralph.core.ended import Ended
 from ralph.core.events import AgentChosen
+from ralph.core.role import Role
 from ralph.engine.kit import Kit
-from ralph.ports.agent import Agent, Role, Traits
+from ralph.ports.agent import Agent, Traits
 from ralph.ports.history import Session
 
 

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from ralph.core.brief import Material, Telling, Written
 from ralph.core.check_events import VerificationEnded, VerificationStarted
 from ralph.core.ending import Ending
+from ralph.core.role import Role
 from ralph.core.transitions import Accepted
 from ralph.core.verdict import Verdict
 from ralph.core.verification import NO_VERDICT, answer, on_check, rules, write_check
 from ralph.engine.check import Case, as_begun, as_ended
 from ralph.engine.checking import decided
 from ralph.engine.kit import Kit
-from ralph.ports.agent import Role
 from ralph.ports.history import Check
 
 

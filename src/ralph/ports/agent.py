@@ -1,7 +1,6 @@
 """An agent: three pure functions and a table of traits."""
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from typing import Final, Protocol
 
 import msgspec
@@ -11,6 +10,7 @@ from ralph.core.ending import Digest, Ending, Exit
 from ralph.core.ids import RunId, TaskId
 from ralph.core.policy.decision import Phase
 from ralph.core.policy.tools import Toolbox
+from ralph.core.role import Role
 from ralph.core.sections import Given
 
 DOOR: Final = ("RALPH_SOCKET", "RALPH_TOKEN")
@@ -42,14 +42,6 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """What it is for decides which tools it has."""
     read_only: bool = False
     """It reads and runs, and is not meant to change anything."""
-
-
-class Role(StrEnum):
-    """What a session is for."""
-
-    WORK = "work"
-    VERIFY = "verify"
-    REVIEW = "review"
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):

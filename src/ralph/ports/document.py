@@ -5,8 +5,8 @@ from typing import Protocol
 import msgspec
 
 from ralph.core import shelf
+from ralph.core.role import Role
 from ralph.core.task import Task
-from ralph.ports.agent import Role
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,11 +11,11 @@ from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId, WorkerId
 from ralph.core.outcome import Outcome
 from ralph.core.review import Review
+from ralph.core.role import Role
 from ralph.core.sections import Given
 from ralph.core.snapshot import Snapshot
 from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
-from ralph.ports.agent import Role
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 

@@ -9,10 +9,10 @@ from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.review import Dismissal
+from ralph.core.role import Role
 from ralph.core.task import OPEN_REVIEW, Status, Task
 from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Judged, Tried
-from ralph.ports.agent import Role
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session, Word

@@ -9,8 +9,8 @@ from ralph.core.ending import Ending
 from ralph.core.errors import NoSuchTask
 from ralph.core.ids import TaskId
 from ralph.core.review import Dismissal, Finding, Review, Word
+from ralph.core.role import Role
 from ralph.core.transitions import Accepted, Postponed, Rejected
-from ralph.ports.agent import Role
 from ralph.ports.history import Check, Session
 from ralph.ports.store import Store
 from ralph.testing.store_words import RUN, add, begin, claim, start

@@ -12,6 +12,7 @@ from ralph.core.gates import Gate
 from ralph.core.ids import TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.policy.decision import Phase
+from ralph.core.role import Role
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Subtree
 from ralph.core.task import Draft, Status, Task
@@ -29,7 +30,6 @@ from ralph.engine.gates import run_at
 from ralph.engine.kit import Kit
 from ralph.engine.loop import run
 from ralph.engine.work import not_committed
-from ralph.ports.agent import Role
 from ralph.ports.document import Left, Passage
 from ralph.ports.papers import Paper
 from ralph.ports.store import Filter, Store

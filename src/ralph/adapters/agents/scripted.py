@@ -26,7 +26,8 @@ import msgspec
 from ralph.core.agent_events import AgentEvent, Unknown
 from ralph.core.ending import Digest, Ending, Exit, conclude
 from ralph.core.errors import UnusableData
-from ralph.ports.agent import Account, Brief, Launch, Role, Setup, Traits
+from ralph.core.role import Role
+from ralph.ports.agent import Account, Brief, Launch, Setup, Traits
 
 _DECODE = msgspec.json.Decoder(AgentEvent).decode
 

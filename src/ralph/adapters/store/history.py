@@ -13,9 +13,9 @@ from ralph.core.events import ControlSent, Event, GuidanceDelivered, GuidanceGiv
 from ralph.core.gates import GateResult
 from ralph.core.ids import RunId, SessionId, TaskId, session_id
 from ralph.core.outcome import Outcome
+from ralph.core.role import Role
 from ralph.core.tool_uses import ToolUses
 from ralph.core.tried import Tried
-from ralph.ports.agent import Role
 from ralph.ports.claims import Claim
 from ralph.ports.crew import Owner
 from ralph.ports.history import Check, Control, Mark, Run, Session, Word

@@ -7,10 +7,10 @@ from ralph.cli.task.telling import titled
 from ralph.cli.times import local
 from ralph.core.duration import spoken
 from ralph.core.ids import SessionId
+from ralph.core.role import Role
 from ralph.core.safe_text import block, one_line
 from ralph.core.spent import Spent, dollars
 from ralph.core.task import Task
-from ralph.ports.agent import Role
 from ralph.ports.history import Check, Session
 from ralph.ports.store import LogEntry
 

@@ -4,13 +4,14 @@ from msgspec.structs import replace
 
 from ralph.core.brief import Material, handed_over
 from ralph.core.reviewing import for_author
+from ralph.core.role import Role
 from ralph.core.sections import Given, Section
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
 from ralph.engine.material import gather, tell
 from ralph.engine.matter import file_of, matter_of
-from ralph.ports.agent import Brief, Role
+from ralph.ports.agent import Brief
 from ralph.ports.claims import Claim
 from ralph.ports.document import Passage
 

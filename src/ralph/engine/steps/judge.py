@@ -6,6 +6,7 @@ from ralph.core.ended import Ended
 from ralph.core.ending import Ending
 from ralph.core.events import GatesWeighed
 from ralph.core.gates import Evidence, improved, weigh
+from ralph.core.role import Role
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Task
@@ -27,7 +28,6 @@ from ralph.engine.gates import Interrupted, remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.engine.review import review
 from ralph.engine.verification import verify
-from ralph.ports.agent import Role
 from ralph.ports.claims import Claim
 from ralph.ports.document import Left
 from ralph.ports.history import Mark, Session
