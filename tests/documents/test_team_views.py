@@ -8,6 +8,7 @@ from ralph.core.events import Recorded
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.task import Status
 from ralph.core.team_events import TeammateJudged, WorkerJoined
+from ralph.core.transitions import BY_HAND
 from ralph.documents.team_views import FAILURES, METRICS, Tally
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import FakeLibrary, RecordingSink
@@ -54,6 +55,12 @@ def folded(*happened: events.Event) -> Tally:
             Recorded(seq=seq, time=f"2026-02-10T14:30:{seq:02}.123456Z", run_id=RUN, event=event)
         )
     return tally
+
+
+def test_what_a_person_does_by_hand_is_no_workers() -> None:
+    by_hand = moved(events.TaskClaimed, "t-1", Status.IN_PROGRESS, worker=BY_HAND)
+    tally = folded(started(), claimed("t-1", 1), rejected("t-1"), by_hand, done("t-1"))
+    assert tally.metrics()["per_teammate"] == {"teammate-1": {"completed": 0, "failed": 1}}
 
 
 def test_a_run_begins_empty() -> None:

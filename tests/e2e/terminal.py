@@ -62,14 +62,16 @@ while True:
 
 
 class Terminal:
-    """Ralph in the foreground of a terminal of its own."""
+    """Ralph, or another program, in the foreground of a terminal of its own."""
 
-    def __init__(self, project: Project, *args: str, under: str = OWN_TERMINAL) -> None:
+    def __init__(
+        self, project: Project, *args: str, under: str = OWN_TERMINAL, program: str = RALPH
+    ) -> None:
         self.master, self.slave = pty.openpty()
         termios.tcsetwinsize(self.slave, (24, 80))
         self.seen = b""
         self.process = subprocess.Popen(
-            [sys.executable, "-c", under, RALPH, *args],
+            [sys.executable, "-c", under, program, *args],
             cwd=project.path,
             stdin=self.slave,
             stdout=self.slave,

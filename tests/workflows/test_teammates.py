@@ -13,6 +13,7 @@ from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import FakeLibrary
 from ralph.workflows.errand import as_task
 from ralph.workflows.goal import Step, find_goal
+from ralph.workflows.team_views import tally_of
 from ralph.workflows.teammates import Answer, Asked, read_asked, task_completed, teammate_idle
 
 RED = GateResult(name="test", passed=False, code=1, output="1 failed")
@@ -46,6 +47,7 @@ def test_a_task_is_completed_when_the_gates_pass(store: Store) -> None:
     assert store.find(task.id).status is Status.DONE
     assert store.find(other.id).status is Status.PENDING
     assert judged(store) == [("b", True)]
+    assert tally_of(store).metrics()["per_teammate"] == {"b": {"completed": 1, "failed": 0}}
 
 
 @pytest.mark.parametrize("name", ["the id", "task-01"])

@@ -57,8 +57,12 @@ class Tally:
             case WorkerJoined(worker=worker, seat=seat):
                 self._seats[worker] = seat
                 self._shares.setdefault(seat, _Share())
-            case TaskClaimed(task_id=task, worker=worker):
-                self._holders[task] = self._seats.get(worker, FIRST)
+            case TaskClaimed(task_id=task, worker=worker) if worker in self._seats:
+                self._holders[task] = self._seats[worker]
+                return False
+            case TaskClaimed(task_id=task):
+                # By a person, or for a teammate that others lead: it is counted elsewhere, if ever.
+                self._holders.pop(task, None)
                 return False
             case TaskDone(task_id=task) if task in self._holders:
                 self._count(self._holders.pop(task), is_good=True)
