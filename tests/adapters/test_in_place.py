@@ -42,7 +42,7 @@ def test_a_repository_without_commits_works(tmp_path: Path, executor: Processes)
     assert (since.head, since.branch, since.dirty) == ("", "main", ("theirs",))
     hands.write("new", "new")
     upto = workspace.snapshot()
-    assert workspace.changes(since, upto) == Changes(files=("new",), left=("new",))
+    assert workspace.changes(since, upto) == Changes(files=("new",))
 
     done = workspace.commit(since, upto, "First", NOBODY)
     assert done.files == ("new",)

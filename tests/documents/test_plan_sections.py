@@ -47,13 +47,6 @@ def test_a_story_without_a_section_has_no_plan() -> None:
     assert section_of(PLAN, "US-003") == ""
 
 
-def test_steps_are_counted() -> None:
-    assert [(one.id, one.title, one.line, one.steps, one.ticked) for one in read_plan(PLAN)] == [
-        ("US-001", "Sign up", 5, 2, 1),
-        ("US-002", "Log in", 19, 1, 0),
-    ]
-
-
 @pytest.mark.parametrize(
     "heading",
     [
@@ -65,7 +58,7 @@ def test_steps_are_counted() -> None:
 )
 def test_headings_of_a_plan_are_read_however_they_are_written(heading: str) -> None:
     (section,) = read_plan(f"{heading}\r\n- [ ] a\r\n")
-    assert (section.id, section.title) == ("US-001", "Sign up")
+    assert section.id == "US-001"
     assert section.text == f"{heading}\n- [ ] a\n"
 
 
@@ -78,4 +71,3 @@ def test_several_sections_of_a_story_are_all_read() -> None:
 def test_any_text_can_be_read_as_a_plan(text: str) -> None:
     for section in read_plan(text):
         assert section.text.encode()
-        assert section.ticked <= section.steps

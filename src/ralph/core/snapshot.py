@@ -30,8 +30,6 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """Oldest first."""
     files: tuple[str, ...] = ()
     """Every path whose content differs, committed or not."""
-    left: tuple[str, ...] = ()
-    """Those of them that are not committed."""
 
 
 OWN_FOLDERS = (".ralph/", ".agents/")

@@ -118,8 +118,3 @@ class Executor(Captures, Protocol):
         """Start a program of our own and let it go: nobody waits for it, no session is blamed for
         it, and if it cannot be started, that is no error."""
         ...
-
-    def keep(self, argv: Sequence[str]) -> None:
-        """Start a program of our own that lasts as long as we do: its standard input ends with us,
-        however we end. If it cannot be started, that is no error."""
-        ...

@@ -99,7 +99,3 @@ class Workspace(Protocol):
     def break_lock(self) -> str:
         """Move the lock of a git that is dead out of the way; return where it is now."""
         ...
-
-    def close(self) -> None:
-        """Give it up. Only what is saved elsewhere may go."""
-        ...

@@ -86,14 +86,14 @@ class WorkspaceContract:
         hands.write("two", "not committed")
         hands.write("three", "3")
         assert workspace.changes(before, workspace.snapshot()) == Changes(
-            commits=(first, second), files=("one", "three", "two"), left=("three", "two")
+            commits=(first, second), files=("one", "three", "two")
         )
 
     def test_a_renamed_file_is_two_changed_paths(self, workspace: Workspace, hands: Hands) -> None:
         before = workspace.snapshot()
         hands.git("mv", "src/old name.py", "src/new name.py")
         changes = workspace.changes(before, workspace.snapshot())
-        assert changes.files == changes.left == ("src/new name.py", "src/old name.py")
+        assert changes.files == ("src/new name.py", "src/old name.py")
 
     def test_modes_and_links_are_changes(self, workspace: Workspace, hands: Hands) -> None:
         before = workspace.snapshot()
@@ -109,7 +109,7 @@ class WorkspaceContract:
         before = workspace.snapshot()
         hands.write("src/app.py", "the session's")
         changes = workspace.changes(before, workspace.snapshot())
-        assert changes.files == changes.left == ("src/app.py",)
+        assert changes.files == ("src/app.py",)
 
     # -- what others do under unfinished work
 

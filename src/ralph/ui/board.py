@@ -152,12 +152,6 @@ class Board:
         """Tasks by status, within the target."""
         return self._tally.counts
 
-    @property
-    def progress(self) -> float:
-        """The settled part of the work, from 0 to 1."""
-        total = self.counts.total
-        return (self.counts.done + self.counts.failed) / total if total else 0.0
-
     def upcoming(self) -> list[str]:
         """Titles of what comes next; asked anew only when the graph has changed."""
         if self._upcoming is None:

@@ -87,15 +87,7 @@ class InPlace:
 
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         files = self._names(self._tree(since), self._tree(now)) if not since.same_as(now) else ()
-        if not files or not now.tree:
-            left: tuple[str, ...] = ()
-        elif since.head == now.head and not since.tree:
-            left = files
-        else:
-            uncommitted = frozenset(self._names(self._objects.tree_of(now.head), now.tree))
-            left = tuple(path for path in files if path in uncommitted)
-        commits = self._objects.commits(since.head, now.head)
-        return Changes(commits=commits, files=files, left=left)
+        return Changes(commits=self._objects.commits(since.head, now.head), files=files)
 
     def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
         head = self._objects.head_at(since.head, now.head, moment)
@@ -188,9 +180,6 @@ class InPlace:
 
     def break_lock(self) -> str:
         return break_lock(self._git)
-
-    def close(self) -> None:
-        """Nothing to give up: it is the person's."""
 
     # -- snapshots
 

@@ -93,10 +93,6 @@ class FakeExecutor:
         del cwd, stdin
         self.sent.append(tuple(argv))
 
-    def keep(self, argv: Sequence[str]) -> None:
-        """Remember it."""
-        self.sent.append(tuple(argv))
-
 
 def exits(code: int) -> Play:
     """A gate that says nothing and exits."""

@@ -87,8 +87,7 @@ class FakeWorkspace:
         """Commits by name, files by content."""
         files, before = _differing(self._tree(since), self._tree(now)), self._made[since.head]
         made = tuple(commit.name for commit in self._made[now.head] if commit not in before)
-        left = tuple(name for name in files if name in now.dirty)
-        return Changes(commits=made, files=files, left=left)
+        return Changes(commits=made, files=files)
 
     def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
         """No commit knows its time."""
@@ -117,8 +116,8 @@ class FakeWorkspace:
         files = self._tree(upto) | {name: self.files[name] for name in own if name in self.files}
         left = [
             n
-            for n in self.changes(since, upto).left
-            if self.head.get(n) != files.get(n) and n not in own
+            for n in self.changes(since, upto).files
+            if n in upto.dirty and self.head.get(n) != files.get(n) and n not in own
         ]
         names = [name for name in left if name not in keep and name not in since.dirty]
         names += [name for name in sorted(own) if self.head.get(name) != files.get(name)]
@@ -153,9 +152,6 @@ class FakeWorkspace:
         """Files and commits as they were."""
         self.files = dict(self._tree(to))
         self.history = self._made[to.head]
-
-    def close(self) -> None:
-        """Nothing to give up."""
 
 
 def _patched(files: dict[str, str], by: dict[str, str], names: Iterable[str]) -> dict[str, str]:
