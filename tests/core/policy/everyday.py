@@ -1,6 +1,7 @@
 """Commands that coding agents run every day. None of them may be stopped, strict or not."""
 
 from tests.core.policy.everyday_more import MORE
+from tests.core.policy.everyday_tools import TOOLS
 
 LINES = r"""
 ls
@@ -446,4 +447,4 @@ TEXTS = [
     "arr=(\n  one # git push\n  'git push'\n)\nprintf '%s\\n' \"${arr[@]}\"",
 ]
 
-EVERYDAY = [*filter(None, (LINES + MORE).splitlines()), *TEXTS]
+EVERYDAY = [*filter(None, (LINES + MORE + TOOLS).splitlines()), *TEXTS]

@@ -2,6 +2,7 @@
 
 from tests.core.policy.forbidden_dressed import DRESSED
 from tests.core.policy.forbidden_git import GIT
+from tests.core.policy.forbidden_hidden import HIDDEN
 from tests.core.policy.forbidden_more import MORE
 
 DANGER = r"""
@@ -215,6 +216,11 @@ TEXTS = [
 ]
 
 FORBIDDEN = [
-    *(line for text in (GIT, DRESSED, DANGER, MORE) for line in text.splitlines() if line.strip()),
+    *(
+        line
+        for text in (GIT, DRESSED, DANGER, MORE, HIDDEN)
+        for line in text.splitlines()
+        if line.strip()
+    ),
     *TEXTS,
 ]

@@ -1,5 +1,6 @@
 """Which commands a shell text really runs, however it is dressed up. The way into the walk."""
 
+import re
 from typing import Final
 
 from ralph.core.policy import builtin
@@ -13,6 +14,7 @@ from ralph.core.policy.wrappers import ASSIGNMENT, inner, wrapper_of
 from ralph.core.shell.escapes import quote
 from ralph.core.shell.tree import Command
 
+OPENED: Final = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 ROUNDS: Final = 3
 """How often variables are looked for, since one may hold another that is assigned further down."""
 AGAIN: Final = 4
@@ -29,7 +31,8 @@ def walk(text: str, ground: Ground) -> list[Found]:
     cwd = ground.cwd or ground.checkout
     known = Known(
         {"HOME": ground.home, "PWD": cwd, "IFS": " \t\n"}
-        | {"SHELL": "/bin/bash", "BASH": "/bin/bash", "TMPDIR": "/tmp"}
+        | {"SHELL": "/bin/bash", "BASH": "/bin/bash", "TMPDIR": "/tmp"},
+        ground.checkout,
     )
     caller = Caller(known, STEPS + len(text))
     for _ in range(ROUNDS):
@@ -137,8 +140,10 @@ class Caller(Walker):
     ) -> None:
         builtin.change(name, words, frame, self.known)
         for found in found_commands(name, words, frame.stdin):
-            self._inner(found, frame.copy(stdin=None), variables)
-        for text in shelled(name, words, frame.stdin):
+            # `xargs` has read it all.
+            stdin = None if name in ("xargs", "parallel") else frame.stdin
+            self._inner(found, frame.copy(stdin=stdin), variables)
+        for text in shelled(name, _opened(words, frame), frame.stdin):
             self._inside(text, frame)
         if name == "git" or name.startswith("git-"):
             for field in git_texts(words):
@@ -171,10 +176,24 @@ class Caller(Walker):
 
     def _inside(self, text: Shelled, frame: Frame, calls: tuple[object, ...] | None = None) -> None:
         inside = frame.copy(
-            level=frame.level + 1, calls=frame.calls if calls is None else calls, stdin=None
+            level=frame.level + 1,
+            calls=frame.calls if calls is None else calls,
+            stdin=None if text.is_stdin else frame.stdin,
         )
         if text.arguments is not None:
             inside.arguments, inside.shifted = (text.arguments,), False
             inside.zero = text.zero
         self.text(text, inside)
         frame.cwd = inside.cwd if calls is not None else frame.cwd
+
+
+def _opened(words: tuple[Field, ...], frame: Frame) -> tuple[Field, ...]:
+    """The same, with what stands behind numbers that the text itself has opened."""
+    if not frame.inputs:
+        return words
+    return tuple(
+        word._replace(printed=frame.inputs.get(found[1], word.printed))
+        if (found := OPENED.fullmatch(word.text))
+        else word
+        for word in words
+    )

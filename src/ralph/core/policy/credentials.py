@@ -20,6 +20,9 @@ SECRETS: Final = (
 LOGINS: Final = ("~/.claude/.credentials.json", "~/.codex/auth.json", "~/.factory/auth.json")
 PUBLIC: Final = re.compile(r".*/\.ssh/(?:[^/\0]*\.pub|known_hosts|config|authorized_keys)")
 """In a folder of keys, and yet nothing to hide."""
+NAMED: Final = re.compile(r"[\w-]+=")
+BEFORE: Final = re.compile(r"(?:--?[\w-]*=|[\w.-]+=|-[A-Za-z])*@?")
+"""`curl -d @FILE`, `--file=FILE`, `-F key=@FILE`, `-TFILE`"""
 NO_READERS: Final = frozenset(
     {"", "echo", "printf", "ls", "stat", "test", "[", "[[", "file", "du", "mkdir", "chmod", "touch"}
     | {
@@ -61,8 +64,8 @@ def places(home: str, open_doors: tuple[str, ...]) -> re.Pattern[str]:
 def judge_credentials(call: Call, ground: Ground, open_doors: tuple[str, ...]) -> Deny | None:
     """Whether the command would read what a session has no business with."""
     paths = [field.text for operator, field in call.redirects if operator in ("<", "<>")]
-    if call.name not in NO_READERS:
-        words = [word.text for word in call.words[1:]]
+    words = [word.text for word in call.words[1:]]
+    if call.name not in NO_READERS or (call.name == "git" and "--no-index" in words):
         if call.name in PATTERN_FIRST:
             plain = [word for word in words if not word.startswith("-")]
             words = [word for word in words if word not in plain[:1]]
@@ -73,18 +76,24 @@ def judge_credentials(call: Call, ground: Ground, open_doors: tuple[str, ...]) -
     return None
 
 
+def _between(text: str) -> str:
+    """What separates paths in a word: `-v HERE:THERE`, `type=bind,source=HERE`."""
+    return "[:,]" if NAMED.match(text) else ":"
+
+
 def judge_file(path: str, ground: Ground, open_doors: tuple[str, ...]) -> Deny | None:
     """The same for a tool that reads a file."""
     return _secret(path, ground.cwd or ground.checkout, ground, open_doors)
 
 
 def _secret(text: str, cwd: str | None, ground: Ground, doors: tuple[str, ...]) -> Deny | None:
-    # `curl -d @FILE`, `--file=FILE`, `-F key=@FILE`, `host:FILE`
-    for part in {text, *re.split(r"[=@:,]+", text)}:
-        path = resolved(without_glob(part)[0], cwd)
+    for part in {text, *(BEFORE.sub("", part) for part in re.split(_between(text), text))}:
+        path = resolved(part, cwd)
         if path is None or PUBLIC.fullmatch(path):
             continue
-        if places(ground.home, doors).fullmatch(path):
+        # A star may stand for somebody's home, or for a file among keys.
+        folder = resolved(without_glob(part)[0], cwd) or path
+        if any(places(ground.home, doors).fullmatch(each) for each in (path, folder)):
             return Deny(
                 reason=f"`{text.replace(UNKNOWN, '…')}` holds keys or passwords",
                 suggestion="do without; a person opens a door for what a task needs",

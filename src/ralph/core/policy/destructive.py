@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
 from typing import Final
 
 from ralph.core.policy.decision import Deny, Ground
-from ralph.core.policy.finding import roots_of_find
+from ralph.core.policy.finding import removals_of_find
 from ralph.core.policy.known import UNKNOWN, Field
 from ralph.core.policy.places import (
     DEVICE,
@@ -22,11 +23,20 @@ OWN_STATE: Final = (".git", ".ralph")
 WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
 DISK_TOOLS: Final = re.compile(
     r"mkfs(?:\..*)?|mke2fs|mkswap|wipefs|blkdiscard|sfdisk|fdisk|gdisk|sgdisk|parted|badblocks"
-    r"|pvcreate|pvremove|vgremove|lvremove|mkdosfs|newfs(?:_.*)?"
+    r"|pvcreate|pvremove|cfdisk|mkdosfs|newfs(?:_.*)?"
 )
 LISTS: Final = frozenset({"-l", "--list", "-h", "--help", "--version", "-V", "print"})
+DISK_VERBS: Final = {
+    "diskutil": "erase.*|partition.*|zero.*|secureerase|reformat",
+    **dict.fromkeys(("zpool", "zfs"), "destroy|labelclear"),
+    "nvme": "format|sanitize",
+    "hdparm": "--security-erase.*",
+    "cryptsetup": "luksformat|erase|lukserase",
+    "mdadm": "--zero-superblock",
+    **dict.fromkeys(("lvremove", "vgremove"), ".*"),
+}
+"""Programs that look at disks, too, and the words with which they destroy what is there."""
 STOPS: Final = frozenset({"shutdown", "reboot", "halt", "poweroff"})
-FILTERLESS: Final = frozenset({"-delete", "-depth", "-d", "-print", "-xdev", "-mount"})
 
 
 def judge_destruction(call: Call, ground: Ground) -> Deny | None:
@@ -36,6 +46,9 @@ def judge_destruction(call: Call, ground: Ground) -> Deny | None:
             return _disk(field.text)
     if DISK_TOOLS.fullmatch(call.name):
         return _disk_tool(call)
+    verbs = DISK_VERBS.get(call.name)
+    if verbs is not None and any(re.fullmatch(verbs, word.text.lower()) for word in call.words[1:]):
+        return _disk(call.name)
     judge = JUDGES.get(call.name)
     return judge(call, ground) if judge is not None else None
 
@@ -84,7 +97,9 @@ def _removal(target: Field, cwd: str | None, ground: Ground) -> Deny | None:
     is_part = (target.glob and not takes_all) or UNKNOWN in path
     path = _known_folder(path)
     shown = target.shown
-    if any(is_within(path, f"{ground.checkout}/{name}") for name in OWN_STATE):
+    if any(is_within(path, f"{ground.checkout}/{name}") for name in OWN_STATE) or (
+        target.glob and path == ground.checkout and _takes_own_state(target.text)
+    ):
         return Deny(
             reason=f"removing `{shown}` would lose what git and Ralph have kept",
             suggestion="remove files of the project only",
@@ -119,17 +134,24 @@ def _known_folder(path: str) -> str:
     return path[: path.index(UNKNOWN)].rpartition("/")[0] or "/"
 
 
+def _takes_own_state(pattern: str) -> bool:
+    """`.g*`, `.??*`, `.[!.]*`: the dot stands there in letters, or it does not count."""
+    part = next((part for part in pattern.split("/") if re.search(r"[*?\[]", part)), "")
+    plain = part.replace("[^", "[!")
+    return part.startswith(".") and any(fnmatchcase(name, plain) for name in OWN_STATE)
+
+
 def _find(call: Call, ground: Ground) -> Deny | None:
-    if not any(word.text == "-delete" for word in call.words):
+    return _first(_removal(each, call.cwd, ground) for each in removals_of_find(call.words))
+
+
+def _rsync(call: Call, ground: Ground) -> Deny | None:
+    """`--delete`: what is not in the source goes."""
+    options, words = _parted(call.words[1:])
+    if not words or not any(option.startswith("--del") for option in options):
         return None
-    roots = roots_of_find(call.words)
-    filters = [word.text for word in call.words[1:] if word.text not in {*roots, *FILTERLESS}]
-    # With a condition it is a part of the folder that goes.
-    glob = bool(filters)
-    return _first(
-        _removal(Field(f"{root}/x*" if glob else root, glob=glob), call.cwd, ground)
-        for root in roots
-    )
+    is_elsewhere = ":" in words[-1].text
+    return None if is_elsewhere else _removal(words[-1], call.cwd, ground)
 
 
 def _chmod(call: Call, ground: Ground) -> Deny | None:
@@ -150,7 +172,8 @@ def _mv(call: Call, ground: Ground) -> Deny | None:
     _, words = _parted(call.words[1:])
     if words and DEVICE.match(words[-1].text):
         return _disk(words[-1].text)
-    precious = {"/", ground.home, ground.checkout, f"{ground.checkout}/.git"}
+    own = (f"{ground.checkout}/{name}" for name in OWN_STATE)
+    precious = {"/", ground.home, ground.checkout, *own}
     for word in words[:-1]:
         folder, takes_all = without_glob(word.text) if word.glob else (word.text, True)
         if call.name == "mv" and takes_all and resolved(folder, call.cwd) in precious:
@@ -177,14 +200,14 @@ def _onto(call: Call, _ground: Ground) -> Deny | None:
 
 def _power(call: Call, _ground: Ground) -> Deny | None:
     words = {word.text for word in call.words[1:]}
-    ends = call.name in STOPS or (call.name == "init" and words & {"0", "6"})
+    ends = call.name in STOPS or (call.name.endswith("init") and words & {"0", "6"})
     if ends or words & {"poweroff", "reboot", "halt", "kexec"}:
         return Deny(reason="this would stop the machine", suggestion="go on without a restart")
     return None
 
 
 def _kill(call: Call, _ground: Ground) -> Deny | None:
-    if len(call.words) > 2 and call.words[-1].text == "-1":
+    if call.name == "killall5" or (len(call.words) > 2 and call.words[-1].text == "-1"):
         return Deny(
             reason="this would end every process there is",
             suggestion="end the process that you started, by its number",
@@ -207,14 +230,13 @@ def _first(verdicts: Iterable[Deny | None]) -> Deny | None:
 
 JUDGES: Final[dict[str, Callable[[Call, Ground], Deny | None]]] = {
     "rm": _rm,
-    "grm": _rm,
     "find": _find,
-    "gfind": _find,
     **dict.fromkeys(("chmod", "chown", "chgrp", "chattr", "setfacl"), _chmod),
-    **dict.fromkeys(("mv", "cp", "gmv", "install"), _mv),
+    **dict.fromkeys(("mv", "cp", "install"), _mv),
     "dd": _dd,
     **dict.fromkeys(("tee", "shred", "truncate"), _onto),
     **dict.fromkeys((*STOPS, "init", "telinit", "systemctl"), _power),
-    "kill": _kill,
+    **dict.fromkeys(("kill", "killall5"), _kill),
+    "rsync": _rsync,
     "crontab": _crontab,
 }

@@ -1,5 +1,6 @@
 """Commands that others start with words of their own making: `xargs`, `find -exec`, git aliases."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -17,9 +18,17 @@ XARGS: Final = Wrapper(
 )
 EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 FD_EXECS: Final = frozenset({"-x", "-X", "--exec", "--exec-batch"})
+REMOVERS: Final = frozenset({"rm", "shred", "unlink"})
+NARROWS: Final = re.compile(
+    r"-i?(?:name|path|wholename|regex|lname)|-empty|-x?type|-[acm](?:time|min)|-[ac]?newer.*"
+    r"|-size|-perm|-user|-group|-uid|-gid|-no(?:user|group)|-links|-inum|-samefile|-used"
+)
+"""Conditions that leave a part of a folder."""
+OWN_STATE: Final = re.compile(r"(?:^|/)(\.git|\.ralph)(?:/|$)")
 MOST: Final = 50
 
 Words = Sequence[Field]
+Finder = Callable[[Words, str | None], list[tuple[Field, ...]]]
 
 
 def found_commands(name: str, words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
@@ -38,9 +47,37 @@ def _xargs(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
     if replaced := _replaced(own):
         lines = given.splitlines()[:MOST] if UNKNOWN not in given else [UNKNOWN]
         return [_filled(command, replaced, line) for line in lines]
-    if UNKNOWN in given or len(given.split()) > MOST:
+    items = _items(given, own)
+    if UNKNOWN in given or len(items) > MOST:
         return [(*command, Field(UNKNOWN))]
-    return [(*command, *(Field(word) for word in given.split()))]
+    most = _number(own, "n", "max-args") or len(items) or 1
+    return [
+        (*command, *map(Field, items[start : start + most]))
+        for start in range(0, len(items) or 1, most)
+    ]
+
+
+def _items(given: str, own: Words) -> list[str]:
+    """What is passed on as one word each."""
+    options = [word.text for word in own]
+    if any(re.fullmatch("-[a-zA-Z]*0|--null", option) for option in options):
+        # The zeros between them are gone by now, so that all is one.
+        return [given] if given else []
+    if any(option.startswith(("-d", "--delimiter")) for option in options):
+        return given.splitlines()
+    words = re.findall(r"(?:'[^']*'|\"[^\"]*\"|\\.|[^\s'\"\\])+", given)
+    return [re.sub(r"'([^']*)'|\"([^\"]*)\"|\\(.)", _plain, word) for word in words]
+
+
+def _plain(found: re.Match[str]) -> str:
+    return found[1] or found[2] or found[3] or ""
+
+
+def _number(own: Words, letter: str, long: str) -> int:
+    """The value of an option, wherever it stands; 0 without one."""
+    text = " ".join(word.text for word in own)
+    found = re.search(rf"(?:-{letter} ?|--{long}[= ])(\d{{1,4}})\b", text)
+    return int(found[1]) if found else 0
 
 
 def _replaced(own: Words) -> str:
@@ -92,6 +129,32 @@ def roots_of_find(words: Words) -> list[str]:
     return roots or ["."]
 
 
+def removals_of_find(words: Words) -> list[Field]:
+    """What it removes: all below its roots, or what its conditions leave of that."""
+    texts = [word.text for word in words]
+    started = [texts[at + 1] for at, text in enumerate(texts[:-1]) if text in EXECS]
+    if "-delete" not in texts and not any(one.rpartition("/")[2] in REMOVERS for one in started):
+        return []
+    values = _conditions(texts)
+    roots = roots_of_find(words)
+    if not values:
+        return [Field(root) for root in roots]
+    named = [OWN_STATE.search(value) for value in values if "-prune" not in texts]
+    own = [Field(f"{root}/{found[1]}") for found in named if found for root in roots]
+    return own + [Field(f"{root}/x*", glob=True) for root in roots]
+
+
+def _conditions(texts: Sequence[str]) -> list[str]:
+    """The values of those that leave a part of a folder; most of it, if they are turned round."""
+    return [
+        after
+        for before, text, after in zip(["", *texts], texts, [*texts[1:], ""], strict=False)
+        if NARROWS.fullmatch(text)
+        and before not in ("!", "-not")
+        and not (text == "-type" and set(after) <= set("fd,"))
+    ]
+
+
 def _fd(words: Words, _stdin: str | None) -> list[tuple[Field, ...]]:
     for at, word in enumerate(words):
         if word.text in FD_EXECS and at + 1 < len(words):
@@ -107,17 +170,29 @@ def _parallel(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
     return [(*command, Field(UNKNOWN)) for command in inner(words, PARALLEL, 1)[:1]]
 
 
+def _behind(*signs: str) -> Finder:
+    """All words behind the last of these."""
+
+    def find(words: Words, _stdin: str | None) -> list[tuple[Field, ...]]:
+        places = [at for at, word in enumerate(words) if word.text in signs]
+        command = tuple(words[places[-1] + 1 :]) if places else ()
+        return [command] if command else []
+
+    return find
+
+
 def _git(words: Words, _stdin: str | None) -> list[tuple[Field, ...]]:
     return [aliased(words)] if aliased(words) else []
 
 
-FINDERS: Final[dict[str, Callable[[Words, str | None], list[tuple[Field, ...]]]]] = {
+FINDERS: Final[dict[str, Finder]] = {
     "xargs": _xargs,
-    "gxargs": _xargs,
     "find": _find,
-    "gfind": _find,
     "fd": _fd,
     "fdfind": _fd,
     "parallel": _parallel,
     "git": _git,
+    **dict.fromkeys(("gdb", "lldb"), _behind("--args", "--")),
+    "nix": _behind("-c", "--command"),
+    **dict.fromkeys(("dotenv", "dotenvx", "aws-vault", "chamber", "cpulimit"), _behind("--")),
 }

@@ -38,11 +38,19 @@ INSTEAD: Final = {
 }
 
 
+PLUMBING: Final = frozenset(
+    {"update-ref", "update-index", "commit-tree", "symbolic-ref", "filter-branch", "gc", "prune"}
+    | {"repack", "reflog", "replace", "read-tree", "write-tree", "mktree", "fast-import", "notes"}
+    | {"hash-object", "checkout-index", "pack-refs", "send-pack", "submodule", "remote", "init"}
+)
+"""More of git's own commands that exist as programs, too."""
+
+
 def judge_git(call: Call, mode: Git) -> Deny | Doubt | None:
     """What is wrong with a git command, if anything."""
     if call.name != "git" and not call.name.startswith("git-"):
         return None
-    if call.name.startswith("git-") and call.name[4:] not in INSTEAD:
+    if call.name.startswith("git-") and not _is_part_of_git(call):
         # A program of its own that only sounds like git.
         return None
     git = git_call(call.words)
@@ -53,6 +61,10 @@ def judge_git(call: Call, mode: Git) -> Deny | Doubt | None:
         shown = " ".join(word.shown for word in call.words[:4])
         return Doubt(reason=f"which git command runs is known only as the shell runs: `{shown}`")
     return wrong
+
+
+def _is_part_of_git(call: Call) -> bool:
+    return "/git-core/" in call.words[0].text or call.name[4:] in {*INSTEAD, *PLUMBING}
 
 
 def _unfree(git: GitCall, mode: Git) -> Deny | None:

@@ -52,6 +52,8 @@ class Frame:
         """None when it depends on what the shell finds."""
         self.stdin = stdin
         """What is read from there; None is whatever the outermost shell reads."""
+        self.inputs: Mapping[str, str | None] = {}
+        """What is read from other numbers, where redirections say so."""
         self.arguments: tuple[tuple[str, ...], ...] = ()
         """What `$@` may be; nothing is known when it is empty."""
         self.zero = UNKNOWN
@@ -86,7 +88,8 @@ class Known:
     What is assigned anywhere may be the value everywhere: loops and functions go back and forth.
     """
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], checkout: str = "") -> None:
+        self.checkout = checkout
         self.variables: dict[str, dict[tuple[str, ...], None]] = {
             name: {(value,): None} for name, value in variables.items()
         }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from posixpath import dirname
 from typing import Final
 
 from ralph.core.policy.known import UNKNOWN, Field
@@ -13,15 +14,21 @@ ESCAPE: Final = re.compile(r"\\[abceEfnrtvxuU0-9\\]")
 MOST: Final = 1000
 
 
-def printed(name: str, words: Sequence[Field], stdin: str | None, cwd: str | None) -> str:
+def printed(
+    name: str, words: Sequence[Field], stdin: str | None, cwd: str | None, checkout: str
+) -> str:
     """What it prints; UNKNOWN for what nobody can tell from here."""
     arguments = [field.text for field in words[1:]]
+    if name == "git" and arguments[:1] == ["rev-parse"] and checkout:
+        return _places(arguments[-1], checkout)
     if name == "pwd" and cwd is not None:
         return cwd + "\n"
     if name in ("which", "command", "type"):
         return _located(name, arguments)
     if any(field.glob for field in words[1:]):
         return UNKNOWN
+    if name == "dirname" and len(arguments) == 1 and arguments[0].startswith("/"):
+        return dirname(arguments[0].rstrip("/")) + "\n"
     if name == "echo":
         return _echo(arguments)
     if name == "printf":
@@ -37,6 +44,17 @@ def printed(name: str, words: Sequence[Field], stdin: str | None, cwd: str | Non
     if name == "tee":
         return UNKNOWN if stdin is None else stdin
     return UNKNOWN
+
+
+def _places(option: str, checkout: str) -> str:
+    """Where git says it is."""
+    match option:
+        case "--show-toplevel":
+            return checkout + "\n"
+        case "--git-dir" | "--absolute-git-dir" | "--git-common-dir":
+            return f"{checkout}/.git\n"
+        case _:
+            return UNKNOWN
 
 
 def _located(name: str, arguments: list[str]) -> str:

@@ -23,9 +23,12 @@ class Shelled(NamedTuple):
     """What `$1` and those after it are in there."""
     zero: str = UNKNOWN
     """What `$0` is."""
+    is_stdin: bool = False
+    """It was read from there, so that nothing is left for what it runs."""
 
 
 Words = Sequence[Field]
+Reader = Callable[[Words, str | None], list[Shelled]]
 
 
 def shelled(name: str, words: Words, stdin: str | None) -> list[Shelled]:
@@ -74,7 +77,7 @@ def _shell(words: Words, stdin: str | None) -> list[Shelled]:
         zero = rest[1].text if len(rest) > 1 else words[0].text
         return [Shelled(rest[0], _texts(rest[2:]), zero)] if rest else []
     if reads_stdin or not rest:
-        return [] if stdin is None else [Shelled(Field(stdin), _texts(rest))]
+        return [] if stdin is None else [Shelled(Field(stdin), _texts(rest), is_stdin=True)]
     return _file(rest, stdin)
 
 
@@ -84,7 +87,7 @@ def _file(words: Words, stdin: str | None) -> list[Shelled]:
     if words[0].printed is not None:
         return [Shelled(Field(words[0].printed), _texts(words[1:]))]
     if words[0].text in STDIN and stdin is not None:
-        return [Shelled(Field(stdin), _texts(words[1:]))]
+        return [Shelled(Field(stdin), _texts(words[1:]), is_stdin=True)]
     return []
 
 
@@ -104,7 +107,7 @@ def _trap(words: Words, _stdin: str | None) -> list[Shelled]:
     return [Shelled(rest[0])]
 
 
-def _after(*options: str) -> Callable[[Words, str | None], list[Shelled]]:
+def _after(*options: str) -> Reader:
     """The word after one of these options, also where it is the last of several letters."""
 
     def read(words: Words, _stdin: str | None) -> list[Shelled]:
@@ -123,7 +126,7 @@ def _after(*options: str) -> Callable[[Words, str | None], list[Shelled]]:
     return read
 
 
-def _rest(wrapper: Wrapper) -> Callable[[Words, str | None], list[Shelled]]:
+def _rest(wrapper: Wrapper) -> Reader:
     """All words after its own, joined."""
 
     def read(words: Words, _stdin: str | None) -> list[Shelled]:
@@ -133,7 +136,33 @@ def _rest(wrapper: Wrapper) -> Callable[[Words, str | None], list[Shelled]]:
 
 
 def _stdin(_words: Words, stdin: str | None) -> list[Shelled]:
-    return [] if stdin is None else [Shelled(Field(stdin))]
+    return [] if stdin is None else [Shelled(Field(stdin), is_stdin=True)]
+
+
+def _or_stdin(reader: Reader) -> Reader:
+    """Without a command of its own it starts a shell, and that reads from there."""
+
+    def read(words: Words, stdin: str | None) -> list[Shelled]:
+        return reader(words, stdin) or _stdin(words, stdin)
+
+    return read
+
+
+def _group(words: Words, _stdin: str | None) -> list[Shelled]:
+    """`sg staff 'make'`, `sg staff -c 'make'`"""
+    return [Shelled(word) for word in words[2:] if word.text != "-c"][:1]
+
+
+def _last(*options: str) -> Reader:
+    """All words behind one of these options, joined; capitals and second slashes do not count."""
+
+    def read(words: Words, _stdin: str | None) -> list[Shelled]:
+        for at, word in enumerate(words[:-1]):
+            if word.text.lower().replace("//", "/") in options:
+                return [Shelled(joined(words[at + 1 :]))]
+        return []
+
+    return read
 
 
 def _split(words: Words, _stdin: str | None) -> list[Shelled]:
@@ -162,29 +191,60 @@ def _parallel(words: Words, stdin: str | None) -> list[Shelled]:
     return [Shelled(Field(text + end)) for text, end in zip(filled, ends, strict=True)]
 
 
-def _terminals(words: Words, _stdin: str | None) -> list[Shelled]:
+def evaluated(text: str) -> Shelled | None:
+    """What a shell runs when it looks a name up: there may be a script in its brackets."""
+    return Shelled(Field(f": {text}")) if EVALUATED.match(text) else None
+
+
+def _names(*options: str) -> Reader:
+    """Words that are taken for names: all, or those behind one of these options."""
+
+    def read(words: Words, _stdin: str | None) -> list[Shelled]:
+        found = [
+            evaluated(word.text)
+            for before, word in pairwise(words)
+            if not options or before.text in options
+        ]
+        return [each for each in found if each is not None]
+
+    return read
+
+
+def _any(words: Words, _stdin: str | None) -> list[Shelled]:
     """`tmux new 'make'`, `tmux send-keys 'make' Enter`: any word may be one."""
-    return [Shelled(word) for word in words[2:] if " " in word.text and word.known]
+    return [Shelled(word) for word in words[1:] if " " in word.text and word.known]
 
 
+EVALUATED: Final = re.compile(r"\w+\[.*(?:\$\(|`)", re.DOTALL)
 PARALLEL: Final = Wrapper("jNnPLSaI", ("--jobs", "--joblog", "--colsep"))
 SSH: Final = Wrapper("bcDEeFIiJLlmOopQRSWw", (), 1)
-READERS: Final[dict[str, Callable[[Words, str | None], list[Shelled]]]] = {
+READERS: Final[dict[str, Reader]] = {
     "eval": _eval,
     "trap": _trap,
-    "ssh": _rest(SSH),
+    "ssh": _or_stdin(_rest(SSH)),
     "watch": _rest(Wrapper("nq", ("--interval", "--equexit"))),
-    "su": _after("-c", "--command", "--session-command"),
+    "su": _or_stdin(_after("-c", "--command", "--session-command")),
     "runuser": _after("-c", "--command", "--session-command"),
+    "sg": _group,
+    "capsh": _after("-c"),
+    "cmd": _last("/c", "/k"),
+    **dict.fromkeys(("powershell", "pwsh"), _last("-c", "-command")),
     "script": _after("-c", "--command"),
     "flock": _after("-c", "--command"),
     "npx": _after("-c", "--call"),
     "nix-shell": _after("--run", "--command"),
     "env": _split,
-    "xterm": _after("-e"),
+    "xterm": _last("-e"),
+    "entr": _after("-s"),
+    "nodemon": _after("-x", "--exec"),
+    **dict.fromkeys(("hyperfine", "concurrently", "pee"), _any),
+    **dict.fromkeys(("let", "unset", "read", "declare", "typeset", "local", "readonly"), _names()),
+    **dict.fromkeys(("printf", "test", "["), _names("-v")),
+    **dict.fromkeys(("mapfile", "readarray", "complete", "compgen"), _after("-C")),
     "at": _stdin,
     "batch": _stdin,
     "parallel": _parallel,
-    "tmux": _terminals,
-    "screen": _terminals,
+    "sem": _parallel,
+    "tmux": _any,
+    "screen": _any,
 }

@@ -1,16 +1,17 @@
 """Going through a shell text as a shell would, without running anything."""
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ralph.core.policy import output
 from ralph.core.policy.decision import Doubt
 from ralph.core.policy.expanding import About, fields, texts
 from ralph.core.policy.known import UNKNOWN, Field, Frame, Known
 from ralph.core.policy.places import without_glob
-from ralph.core.policy.shells import Shelled
+from ralph.core.policy.shells import Shelled, evaluated
 from ralph.core.safe_text import one_line
-from ralph.core.shell.insides import is_bomb, substitutions
+from ralph.core.shell.insides import is_bomb, literal, prompted, substitutions
 from ralph.core.shell.reading import read
 from ralph.core.shell.tree import (
     Assignment,
@@ -25,6 +26,13 @@ from ralph.core.shell.tree import (
     Word,
 )
 
+PROMPTS: Final = ("PS0", "PS1", "PS2", "PS4")
+RUNS: Final = re.compile(r"\$\(|`")
+GNU: Final = frozenset(
+    {"env", "nice", "stdbuf", "nohup", "chroot", "timeout", "time", "xargs", "find", "rm", "mv"}
+    | {"cp", "dd", "tee", "chmod", "chown", "shred", "truncate", "install", "sed", "awk", "grep"}
+)
+"""What is called `genv`, `gnice`, … where another program has the plain name."""
 DEEPEST: Final = 20
 """Texts in texts, wrappers in wrappers, functions in functions."""
 
@@ -162,11 +170,15 @@ class Walker:
         if redirects:
             self.found.append(Call("", (), (), redirects, frame.cwd))
         self.words(command.words, frame)
+        if command.kind == "[[":
+            for word in command.words:
+                if (found := evaluated(literal(word) or "")) is not None:
+                    self.text(found, frame.copy(level=frame.level + 1))
         if command.kind in ("for", "select") and command.name:
             for way in fields(command.words, self.about(frame)):
                 for field in way:
                     self.known.assign(command.name, (_some(field),))
-        inside = frame.copy(stdin=self.stdin(command.redirects, frame))
+        inside = frame.copy(**self.inputs(command.redirects, frame))
         if command.name:
             inside.assigned.add(command.name)
         for number, script in enumerate(command.scripts):
@@ -190,15 +202,21 @@ class Walker:
             return
         inside = frame
         if command.redirects:
-            inside = frame.copy(stdin=self.stdin(command.redirects, frame))
+            inside = frame.copy(**self.inputs(command.redirects, frame))
         for way in fields(command.words, self.about(frame)):
             self.call(way, inside, tuple(variables), redirects)
         if inside is not frame:
             frame.take_over(inside)
+            if len(command.words) == 1 and literal(command.words[0]) == "exec":
+                # From here on the shell itself reads from there.
+                frame.stdin, frame.inputs = inside.stdin, inside.inputs
 
     def words(self, words: Sequence[Word], frame: Frame) -> None:
-        """The scripts in words."""
+        """The scripts in words, and in the values that they make prompts of."""
         for word in words:
+            for name in prompted(word):
+                for value in list(self.known.variables.get(name, ())):
+                    self.prompts("PS1", value, frame)
             for part in substitutions(word):
                 feeds = isinstance(part, Process) and not part.reads
                 self.script(part.script, frame.copy(stdin=UNKNOWN if feeds else frame.stdin))
@@ -208,19 +226,35 @@ class Walker:
         self.words(assignment.words, frame)
         about = self.about(frame)
         if assignment.array:
-            values = [tuple(each.text for each in way) for way in fields(assignment.words, about)]
+            values = [
+                tuple(_element(each.text) for each in way)
+                for way in fields(assignment.words, about)
+            ]
         else:
             # `x[i]=value` is read as one word: the index may hold substitutions.
             values = [
-                (text.partition("]=")[2] if assignment.adds and "]=" in text else text,)
+                (text.partition("]=")[2] if assignment.indexed else text,)
                 for text in texts(assignment.words[0], about)
             ]
+        is_list = assignment.array or assignment.indexed
         for value in values:
+            self.prompts(assignment.name, value, frame)
             if assignment.adds:
-                self.known.extend(assignment.name, value, array=assignment.array)
+                self.known.extend(assignment.name, value, array=is_list)
             else:
                 self.known.assign(assignment.name, value)
             yield assignment.name, " ".join(value)
+
+    def prompts(self, name: str, value: tuple[str, ...], frame: Frame) -> None:
+        """Values that are run by and by: at a prompt, in a trace, where a sum is made of them."""
+        inside = frame.copy(level=frame.level + 1, stdin=None)
+        for text in value:
+            if name == "PROMPT_COMMAND":
+                self.text(Shelled(Field(text)), inside)
+            elif name in PROMPTS and RUNS.search(text):
+                self.text(Shelled(Field(f": {text}")), inside)
+            elif (found := evaluated(text)) is not None:
+                self.text(found, inside)
 
     def redirects(
         self, redirects: Sequence[Redirect], frame: Frame
@@ -241,21 +275,21 @@ class Walker:
                 self.text(Shelled(Field(f": {field.text}")), frame.copy(level=frame.level + 1))
         return found
 
-    def stdin(self, redirects: Sequence[Redirect], frame: Frame) -> str | None:
-        """What is read, if redirections say so; otherwise what was read before."""
-        stdin = frame.stdin
+    def inputs(self, redirects: Sequence[Redirect], frame: Frame) -> dict[str, Any]:
+        """What is read from where, if redirections say so; otherwise what was read before."""
+        found = {**frame.inputs, "0": frame.stdin}
         for redirect in redirects:
-            if redirect.number not in ("", "0"):
-                continue
+            number = redirect.number or "0"
             if redirect.operator in ("<<", "<<<"):
                 bodies = [
                     text for word in redirect.words for text in texts(word, self.about(frame))
                 ]
-                stdin = bodies[0] if len(bodies) == 1 else UNKNOWN if bodies else ""
+                found[number] = bodies[0] if len(bodies) == 1 else UNKNOWN if bodies else ""
             elif redirect.operator in ("<", "<>", "<&"):
                 (first, *_), *_ = fields(redirect.words, self.about(frame)) or [(Field(""),)]
-                stdin = first.printed
-        return stdin
+                is_number = redirect.operator == "<&"
+                found[number] = found.get(first.text.rstrip("-")) if is_number else first.printed
+        return {"stdin": found.pop("0"), "inputs": found}
 
     def about(self, frame: Frame) -> About:
         """What expansion has to know."""
@@ -287,7 +321,13 @@ class Walker:
         is_other = "/" in first and not first.startswith(("/bin/", "/usr/bin/"))
         if is_other or name in self.known.functions or name in self.known.aliases:
             return UNKNOWN
-        return output.printed(name, ways[0], self.stdin(command.redirects, frame), frame.cwd)
+        stdin = self.inputs(command.redirects, frame)["stdin"]
+        return output.printed(name, ways[0], stdin, frame.cwd, self.known.checkout)
+
+
+def _element(text: str) -> str:
+    """`[key]=value` in an array's brackets is the value."""
+    return text.partition("]=")[2] if text.startswith("[") and "]=" in text else text
 
 
 def _some(field: Field) -> str:
@@ -299,5 +339,7 @@ def _some(field: Field) -> str:
 
 
 def name_of(field: Field) -> str:
-    """What a command is called, wherever it lies; some file systems ignore capitals."""
-    return field.text.rpartition("/")[2].lower()
+    """What a command is called, wherever it lies; some file systems ignore capitals, some have
+    another sign between folders, and some systems put a letter before GNU's names."""
+    name = re.split(r"[/\\]", field.text)[-1].lower().removesuffix(".exe")
+    return name[1:] if name[:1] == "g" and name[1:] in GNU else name

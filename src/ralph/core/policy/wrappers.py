@@ -40,7 +40,8 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
         (
             *("nohup", "builtin", "noglob", "nocorrect", "fakeroot", "unbuffer", "chronic"),
             *("busybox", "toybox", "setsid", "dbus-run-session", "torify", "proxychains"),
-            *("winpty", "rlwrap"),
+            *("winpty", "rlwrap", "eatmydata", "torsocks", "proxychains4", "catchsegv", "ifne"),
+            *("dbus-launch", "dumb-init", "tini", "with-contenv", "linux32", "linux64", "prlimit"),
         ),
         PLAIN,
     ),
@@ -56,15 +57,37 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
     "pkexec": Wrapper("", ("--user",)),
     "runuser": Wrapper("ugG", ("--user", "--group", "--supp-group")),
     "timeout": Wrapper("ks", ("--kill-after", "--signal"), 1),
-    "gtimeout": Wrapper("ks", ("--kill-after", "--signal"), 1),
     "time": Wrapper("fo", ("--format", "--output")),
-    "gtime": Wrapper("fo", ("--format", "--output")),
     "nice": Wrapper("n", ("--adjustment",)),
     "ionice": Wrapper("cnpPu", ("--class", "--classdata")),
     "chrt": Wrapper("TPD", (), 1),
     "taskset": Wrapper("", (), 1),
     "stdbuf": Wrapper("ioe", ("--input", "--output", "--error")),
-    "chroot": Wrapper("", (), 1),
+    **dict.fromkeys(
+        (
+            *("chroot", "setarch", "runcon", "setuidgid", "s6-setuidgid", "gosu", "su-exec"),
+            *("envdir", "faketime"),
+        ),
+        Wrapper("", (), 1),
+    ),
+    "chpst": Wrapper("ubeUmdoscplrtnv"),
+    "timelimit": Wrapper("tTsS"),
+    "numactl": Wrapper("NmCpiw", ("--cpunodebind", "--membind", "--physcpubind", "--preferred")),
+    "cpulimit": Wrapper("lpe", ("--limit", "--pid", "--exe")),
+    "retry": Wrapper("tdms", ("--times", "--delay", "--max", "--until")),
+    "flock": Wrapper("wE", ("--timeout", "--wait", "--conflict-exit-code"), 1),
+    "script": Wrapper("cEIOBTmot", ("--command", "--echo", "--log-in", "--log-out"), 1),
+    "screen": Wrapper("cehpsStTX"),
+    "cross-env": Wrapper(assigns=True),
+    "watchexec": Wrapper("wefisdo", ("--watch", "--exts", "--filter", "--ignore", "--signal")),
+    "wsl": Wrapper("du", ("--distribution", "--user", "--cd")),
+    **dict.fromkeys(
+        (
+            *("tmux new", "tmux new-session", "tmux neww", "tmux new-window", "tmux splitw"),
+            *("tmux split-window", "tmux respawn-pane", "tmux respawn-window", "tmux popup"),
+        ),
+        Wrapper("ceFfhlnpstwxy"),
+    ),
     "firejail": PLAIN,
     "proot": Wrapper("rbqkwvim"),
     "repeat": Wrapper("", (), 1),
@@ -87,23 +110,29 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
     "conda run": Wrapper("np", ("--name", "--prefix", "--cwd")),
     "mamba run": Wrapper("np", ("--name", "--prefix", "--cwd")),
     "direnv exec": Wrapper("", (), 1),
+    "nvm exec": Wrapper("", (), 1),
     "dotenv run": Wrapper("f", ("--file",)),
     **dict.fromkeys(
         (
             *("poetry run", "pipenv run", "pdm run", "hatch run", "rye run", "bundle exec"),
             *("pnpm exec", "npm exec", "yarn exec", "mise exec", "mise x", "op run"),
-            *("doppler run", "perf stat"),
+            *("doppler run", "perf stat", "perf record", "rr record", "pyenv exec", "rbenv exec"),
+            *("nodenv exec", "asdf exec", "pixi run", "devbox run", "volta run", "fnm exec"),
         ),
         PLAIN,
     ),
 }
 LONGEST: Final = 3
+LOADER: Final = re.compile(r"ld-(?:linux|musl).*\.so.*|ld\.so.*")
+"""Starts the program that it is given."""
 
 
 def wrapper_of(name: str, words: Sequence[Field]) -> tuple[Wrapper, int] | None:
     """What is known about the command as a wrapper, and how many words its name has."""
     if name in WRAPPERS:
         return WRAPPERS[name], 1
+    if LOADER.fullmatch(name):
+        return PLAIN, 1
     for count in range(2, LONGEST + 1):
         full = " ".join([name, *(field.text for field in words[1:count])])
         if len(words) >= count and full in WRAPPERS:

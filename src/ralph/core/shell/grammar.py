@@ -72,9 +72,14 @@ class Grammar(Simples):
             return pipelines
         if self.skip("&"):
             return [msgspec.structs.replace(each, background=True) for each in pipelines]
-        if self.peek() not in ("", "\n", ")", ";"):
+        if self.peek() not in ("", "\n", ")", ";") and not self._closes_behind(pipelines[-1]):
             raise self.trouble()
         return pipelines
+
+    def _closes_behind(self, pipeline: Pipeline) -> bool:
+        """`{ ls; } fi`: behind a compound command nothing has to stand before such a word."""
+        commands = pipeline.commands
+        return bool(commands) and isinstance(commands[-1], Compound) and self.bare() in CLOSING
 
     def pipeline(self, after: str = "") -> Pipeline:
         """Commands joined by `|`, and what may stand before them."""

@@ -29,6 +29,13 @@ def substitutions(word: Word) -> Iterator[Substitution | Process]:
                 pass
 
 
+def prompted(word: Word) -> Iterator[str]:
+    """Names of variables whose values are expanded like a prompt: `${x@P}`."""
+    for part in word.parts:
+        if isinstance(part, Variable) and part.word is not None and literal(part.word) == "@P":
+            yield part.name
+
+
 def literal(word: Word) -> str | None:
     """The word, if it holds nothing that a shell would expand."""
     texts = [part.text for part in word.parts if isinstance(part, Text)]

@@ -132,5 +132,9 @@ class Simples(Heredocs):
             is_empty = nothing and self.peek(2) not in ("<(", ">(")
             words.append(Word(parts=()) if is_empty else self.word())
         return Assignment(
-            name=name, words=tuple(words), array=is_array, adds=bool(adds) or bool(index)
+            name=name,
+            words=tuple(words),
+            array=is_array,
+            adds=bool(adds) or bool(index),
+            indexed=bool(index) and not is_array,
         )

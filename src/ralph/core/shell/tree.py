@@ -66,6 +66,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[Word, ...]
     array: bool = False
     adds: bool = False
+    indexed: bool = False
+    """`x[i]=…`; then the word begins with the index."""
 
 
 class Redirect(msgspec.Struct, frozen=True, kw_only=True):
