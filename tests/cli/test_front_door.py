@@ -264,3 +264,11 @@ def test_a_terminal_without_unicode_still_gets_an_answer(ralph: Cli) -> None:
         [RALPH, "task", "list", "--json"], cwd=ralph.path, env=env, capture_output=True, check=True
     )
     assert "caf\u00e9 \u2713".encode() in done.stdout
+
+
+@pytest.mark.parametrize("argv", [["build"], ["build", "3", "--dry-run"], ["auto"], ["plan"]])
+def test_what_is_odd_about_the_settings_is_said_once(ralph: Cli, argv: list[str]) -> None:
+    path = Path(ralph.path) / ".agents/ralph/config.sh"
+    path.parent.mkdir(parents=True)
+    path.write_text("PLAN_PAHT=x\n")
+    assert ralph(*argv, code=66).err.count("did you mean PLAN_PATH?") == 1

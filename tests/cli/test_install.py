@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ralph.core.verification import HOW
+from ralph.core import reviewing, verification
 from ralph.documents.prompts import TEMPLATES
 from tests.cli.conftest import Cli, assert_one_line
 
@@ -10,8 +10,12 @@ from tests.cli.conftest import Cli, assert_one_line
 def test_templates_are_written_once(ralph: Cli) -> None:
     root = Path(ralph.path)
     out = ralph("install").out
-    assert out.count("wrote") == len(TEMPLATES) + 1
-    assert (root / ".agents/ralph/PROMPT_verify.md").read_text() == HOW
+    written = {path.name for path in (root / ".agents/ralph").iterdir()}
+    names = ("prd", "plan", "build", "retry", "verify", "review")
+    assert written == {f"PROMPT_{name}.md" for name in names}
+    assert out.count("wrote") == len(names)
+    assert (root / ".agents/ralph/PROMPT_verify.md").read_text() == verification.HOW
+    assert (root / ".agents/ralph/PROMPT_review.md").read_text() == reviewing.HOW
     mine = root / ".agents/ralph/PROMPT_build.md"
     assert mine.read_text() == TEMPLATES["build"]
     mine.write_text("mine")

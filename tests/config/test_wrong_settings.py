@@ -156,6 +156,7 @@ def test_a_wrong_variable_is_named(project: Project, environ: dict[str, str], me
     [
         ("MAX_TEAMMATES=many", 'MAX_TEAMMATES is "many", but must be a whole number from 1'),
         ("MEMORIES_ENABLED=maybe", 'MEMORIES_ENABLED is "maybe", but must be true or false'),
+        ("NO_COMMIT=maybe", 'NO_COMMIT is "maybe", but must be true or false'),
         ("MIN_TEST_COVERAGE=200", 'MIN_TEST_COVERAGE is "200", but must be a number from 0 to 100'),
         ("AGENT_CMD=$HOME/agent", "AGENT_CMD uses another variable"),
         ("set -e", "`set -e` is no NAME=value"),

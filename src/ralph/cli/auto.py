@@ -55,16 +55,17 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """The exit code of the phase that it ends with."""
     from ralph.cli.build import limited
-    from ralph.cli.opening import the_project, the_store
+    from ralph.cli.opening import the_store
     from ralph.cli.pipeline import the_pipeline
     from ralph.cli.run import flags
     from ralph.core.errors import Busy, Missing, UsageError
     from ralph.core.policy.decision import Phase
+    from ralph.wiring.project import find_project
     from ralph.workflows.phases import COMMANDS, Journey, give_way, journey_of, remember, set_out
 
     if args.dry_run:
         raise UsageError("--dry-run is for `ralph build`", hint="ralph build --dry-run")
-    project, building = the_project(flags(args) | {"execution.limit": 0}), limited(args)
+    building, project = limited(args), find_project(flags(args) | {"execution.limit": 0})
     pipeline = the_pipeline(project, args)
     start = COMMANDS.get(args.start) or (Phase(args.start) if args.start else None)
     idea = _idea(args)

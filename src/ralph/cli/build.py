@@ -55,13 +55,15 @@ def limited(args: Namespace) -> "Project":
     """The project, with a limit on its iterations: N, a flag, a setting, or the usual one."""
     from ralph.cli.opening import the_project
     from ralph.cli.run import flags
+    from ralph.wiring.project import find_project
 
     wanted = flags(args)
     if args.iterations is not None:
         wanted["execution.limit"] = args.iterations
     project = the_project(wanted)
     if project.loaded.source("execution.limit").kind == "default":
-        project = the_project(wanted | {"execution.limit": ITERATIONS})
+        # What is odd about the settings has been said.
+        project = find_project(wanted | {"execution.limit": ITERATIONS})
     return project
 
 

@@ -24,15 +24,15 @@ def run(args: Namespace) -> int:
     """Say what was written."""
     from ralph.cli.agents_seen import all_agents
     from ralph.cli.opening import the_project
+    from ralph.core import reviewing, verification
     from ralph.core.errors import UsageError
-    from ralph.core.verification import HOW
     from ralph.documents.prd_skill import FILE, TEXT
     from ralph.documents.prompts import TEMPLATES
     from ralph.documents.templates import template_path
     from ralph.wiring.project import open_library
 
     project = the_project()
-    templates = {**TEMPLATES, "verify": HOW}
+    templates = {**TEMPLATES, "verify": verification.HOW, "review": reviewing.HOW}
     files = {template_path(name): text for name, text in templates.items()}
     folders = {one.traits.name: one.traits.skills for one in all_agents([]) if one.traits.skills}
     if args.agent is not None and args.agent not in folders:

@@ -20,6 +20,9 @@ def wrong(
         kind = bool  # not the words of the setting that it stands for
     key, value, kind, inner = _culprit(key, value, kind)
     source = parts.get(key, source) if inner else source
+    if "NO_COMMIT" in (source.name, source.variable):
+        # The setting is another word than the variable, which is true or false.
+        return _error(source, key, f"is {shown(value)}, but must be {right(bool)}", hint="")
     if holds_zero(value):
         said = "holds a zero byte, which no program can be given"
     else:

@@ -63,4 +63,12 @@ It is the story {{STORY_ID}} of `{{PRD_PATH}}`:
    Change nothing else there.
 """
 
-TEMPLATES: Final = {"prd": PRD, "plan": PLAN, "build": BUILD}
+AGAIN: Final = """\
+Work on this story was rejected before: this is retry {{RETRY_ATTEMPT}} of {{RETRY_MAX}}. What was
+done so far is in the checkout: mend it rather than begin anew. This was wrong:
+
+{{FAILURE_CONTEXT}}
+
+"""
+
+TEMPLATES: Final = {"prd": PRD, "plan": PLAN, "build": BUILD, "retry": AGAIN + BUILD}
