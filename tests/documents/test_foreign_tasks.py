@@ -118,6 +118,8 @@ def test_json_lines_are_none_of_these(text: str) -> None:
         ({"id": "A"}, "there is no 'title'"),
         ({"title": "a"}, "there is no 'id'"),
         ({"id": "A", "title": " "}, "its title is empty"),
+        ({"id": " ", "title": "a"}, "'' cannot be an alias"),
+        ({"id": "a\nb", "title": "a"}, "'a b' cannot be an alias"),
         ({"id": "A", "title": "a", "priority": "high"}, "'high' is no priority"),
         ({"id": "A", "title": "a", "acceptanceCriteria": "b"}, "'b' is no list"),
         ("A", "it is no object"),
@@ -127,6 +129,21 @@ def test_what_is_wrong_is_named_with_its_entry(entry: object, why: str) -> None:
     with pytest.raises(UnusableData) as caught:
         tasks({"userStories": [{"id": "X", "title": "x"}, entry]})
     assert str(caught.value) == f"x.json, entry 2: {why}"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"stories": [{"id": "A"', "it is not whole, but ends in the middle"),
+        ("[", "it is not whole, but ends in the middle"),
+        ("{}", "there is no list of userStories or stories or tasks in it"),
+        ('{"stories": {}}', "there is no list of userStories or stories or tasks in it"),
+    ],
+)
+def test_a_file_that_is_none_of_these_says_so(text: str, why: str) -> None:
+    with pytest.raises(UnusableData) as caught:
+        read_foreign(text.encode(), "x.json", "prd")
+    assert str(caught.value) == f"x.json: {why}"
 
 
 ANYTHING = st.recursive(

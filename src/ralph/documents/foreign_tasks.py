@@ -12,7 +12,7 @@ from ralph.core.task import Status
 from ralph.documents.encoded import decode
 from ralph.documents.stories.checking import require_usable
 from ralph.documents.stories.reading import read_prd
-from ralph.documents.task_lines import LARGEST, Numbered, TaskLine
+from ralph.documents.task_lines import LARGEST, Numbered, TaskLine, flaw_of
 
 ISSUE: Final = re.compile(r"(?im)^[\s*_-]*(?:depends on|blocked by)[\s:*_]*(.*)$")
 NUMBER: Final = re.compile(r"#([0-9]+)\b")
@@ -24,7 +24,7 @@ def read_foreign(data: bytes, name: str, feature: str) -> list[Numbered] | None:
     belong together are put into `feature`."""
     if name.lower().endswith((".md", ".markdown")):
         return _prd(data, name, feature)
-    shape = _shape(data)
+    shape = _shape(data, name)
     if shape is None:
         return None
     entries, read = shape
@@ -34,6 +34,8 @@ def read_foreign(data: bytes, name: str, feature: str) -> list[Numbered] | None:
             if not isinstance(entry, dict):
                 raise ValueError("it is no object")
             task = read(entry, feature)
+            if flaw := flaw_of(task):
+                raise ValueError(flaw)
         except (ValueError, TypeError, KeyError, msgspec.ValidationError) as error:
             raise UnusableData(f"{name}, entry {number}: {_said(error)}") from error
         found.append(Numbered(number, task))
@@ -56,18 +58,25 @@ def _with_known_blockers(
     return msgspec.structs.replace(task, blockers=blockers)
 
 
-def _shape(data: bytes) -> "tuple[Sequence[Any], Callable[[dict[str, Any], str], TaskLine]] | None":
+def _shape(
+    data: bytes, name: str
+) -> "tuple[Sequence[Any], Callable[[dict[str, Any], str], TaskLine]] | None":
     try:
         whole = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        if data.strip() and "truncated" in str(error):
+            # Also a single line would be of no use.
+            raise UnusableData(f"{name}: it is not whole, but ends in the middle") from error
         return None
     if isinstance(whole, list):
         return whole, _issue
     if not isinstance(whole, dict):
         return None
-    for key, read in (("userStories", _user_story), ("stories", _story), ("tasks", _planned)):
+    for key, read in SHAPES.items():
         if isinstance(whole.get(key), list):
             return whole[key], read
+    if "title" not in whole and name.lower().endswith(".json"):
+        raise UnusableData(f"{name}: there is no list of {' or '.join(SHAPES)} in it")
     return None
 
 
@@ -129,6 +138,10 @@ def _planned(entry: dict[str, Any], feature: str) -> TaskLine:
     return msgspec.structs.replace(task, status=Status.BLOCKED, reason=reason)
 
 
+SHAPES: Final = {"userStories": _user_story, "stories": _story, "tasks": _planned}
+"""How the objects of a list are read, by its name."""
+
+
 def _issue(entry: dict[str, Any], feature: str) -> TaskLine:
     del feature
     number = entry["number"]
@@ -163,7 +176,7 @@ def _line(
     return TaskLine(
         title=_title(title),
         description="\n\n".join(filter(None, (body, boxes))),
-        alias=_text(entry["id"]).strip() or None,
+        alias=_text(entry["id"]).strip(),
         feature=feature,
         priority=_whole(entry.get("priority", 0)),
         status=Status.DONE if done else Status.PENDING,

@@ -82,8 +82,8 @@ def _read(lines: Iterable[bytes]) -> Iterator[Numbered]:
             task = _DECODE(text)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise UnusableData(f"line {number}: {_lower(str(error))}") from error
-        if wrong := _wrong(task):
-            raise UnusableData(f"line {number}: {wrong}")
+        if flaw := flaw_of(task):
+            raise UnusableData(f"line {number}: {flaw}")
         # A claim stays where it was made.
         status = Status.PENDING if task.status is Status.IN_PROGRESS else task.status
         files = _files(task.files, number)
@@ -101,7 +101,8 @@ def _lower(text: str) -> str:
     return text if text.startswith("JSON") else text[:1].lower() + text[1:]
 
 
-def _wrong(task: TaskLine) -> str:
+def flaw_of(task: TaskLine) -> str:
+    """Why it cannot be taken in, whoever wrote it; empty: it can."""
     if not task.title.strip():
         return "the title is empty"
     if task.id is not None and not is_task_id(task.id):

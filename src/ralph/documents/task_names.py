@@ -128,7 +128,10 @@ def _refuse_circles(found: Sequence[Numbered], made: Sequence[Draft]) -> None:
     circle = a_circle(after)
     if circle:
         members = list(dict.fromkeys(moment // 2 for moment in circle))
-        names = ", ".join(f"{made[i].id} (line {found[i].number})" for i in members[:10])
+        names = ", ".join(
+            f"{one_line(made[i].alias or '', 40) or made[i].id} (line {found[i].number})"
+            for i in members[:10]
+        )
         more = f" and {len(members) - 10} more" if len(members) > 10 else ""
         raise CycleRefused(
             f"line {found[members[0]].number}: these would wait for each other: {names}{more}"

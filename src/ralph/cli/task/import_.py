@@ -95,7 +95,8 @@ def import_file(
         foreign: list[Numbered] | None = _code_tasks(name)
     else:
         data = _issues(project.root) if name is None else _content(name)
-        foreign = read_foreign(data, name or "", _feature(project, name))
+        shown = "what gh prints" if name is None else "standard input" if name == "-" else name
+        foreign = read_foreign(data, shown, _feature(project, name))
     found = read(BytesIO(data)) if foreign is None else foreign
     # Whoever brings in a document again wants what is new in it.
     skip_existing = skip_existing or foreign is not None
