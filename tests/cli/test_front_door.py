@@ -11,7 +11,7 @@ import pytest
 from ralph import __version__
 from ralph.cli import status
 from ralph.core.errors import BadConfig
-from tests.cli.conftest import Cli, assert_one_line
+from tests.cli.conftest import Cli, Keyboard, assert_one_line
 
 RALPH = str(Path(sys.executable).parent / "ralph")
 
@@ -272,3 +272,14 @@ def test_what_is_odd_about_the_settings_is_said_once(ralph: Cli, argv: list[str]
     path.parent.mkdir(parents=True)
     path.write_text("PLAN_PAHT=x\n")
     assert ralph(*argv, code=66).err.count("did you mean PLAN_PATH?") == 1
+
+
+@pytest.mark.parametrize(("editor", "code"), [("/no/such/editor", 69), ("'unclosed", 78)])
+def test_an_editor_that_cannot_be_started_is_named(
+    ralph: Cli, monkeypatch: pytest.MonkeyPatch, editor: str, code: int
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+    answer = ralph("prd", "--edit", code=code, stdin=Keyboard(b""))
+    assert_one_line(answer, hint=True)
+    assert editor in answer.err

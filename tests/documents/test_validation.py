@@ -68,12 +68,14 @@ def test_a_report_passes_when_everything_does() -> None:
         id="US-002", title="Two", criteria=(CriterionReport(criterion="b", verdict="unknown"),)
     )
     gate = GateReport(name="test", passed=True, command="make test")
+    red = GateReport(name="lint", passed=False, command="lint", evidence="1 error")
     report = Report(prd="prd.md", head="abc", time="now", gates=(gate,), stories=(good,))
     assert report.passed
-    failed = Report(prd="prd.md", head="abc", time="now", gates=(gate,), stories=(good, bad))
+    failed = Report(prd="prd.md", head="abc", time="now", gates=(gate, red), stories=(good, bad))
     assert not failed.passed
     assert render(failed) == (
         "# Validation of prd.md\n\n- Result: failed\n- Commit: abc\n- Time: now\n\n## Gates\n\n"
-        "- PASS test: `make test`\n\n## PASS US-001: One\n\n- PASS a\n  - Evidence: x\n\n"
+        "- PASS test: `make test`\n- FAIL lint: `lint`\n  - Evidence: 1 error\n\n"
+        "## PASS US-001: One\n\n- PASS a\n  - Evidence: x\n\n"
         "## FAIL US-002: Two\n\n- UNKNOWN b\n"
     )

@@ -99,8 +99,9 @@ def test_open_stories_and_red_gates_fail_it(project: Project) -> None:
     built(project, GOOD, BUILT.replace("[x] US-002", "[ ] US-002").replace("[x] c", "[ ] c"))
     out = project.ralph("validate", code=1)
     assert "OPEN     US-002 c" in out
-    built(project, GOOD, gates='test = "test -e nothing"')
+    built(project, GOOD, gates='test = "echo no nothing; test -e nothing"')
     assert "FAIL     gate test" in project.ralph("validate", code=1)
+    assert "  - Evidence: no nothing\n" in (project.path / REPORT).read_text()
 
 
 def test_validation_needs_something_to_look_at(project: Project) -> None:

@@ -73,6 +73,16 @@ def test_a_session_that_writes_the_prd_writes_nothing_else(tmp_path: Path) -> No
     assert kept["code.txt"] == "spoiled\n"
 
 
+def test_an_empty_plan_that_was_only_made_to_be_written_is_nobodys_edit(tmp_path: Path) -> None:
+    for text, is_told in (("", False), ("mine\n", True)):
+        folder = tmp_path / str(is_told)
+        folder.mkdir()
+        scribe = Scribe(folder)
+        scribe.workspace.edit(PLAN, text)
+        scribe.plan()
+        assert (f"{PLAN} has changes that are not committed" in scribe.warnings()) is is_told
+
+
 def test_who_words_a_story_does_not_say_that_it_is_done(tmp_path: Path) -> None:
     before = STORIES.replace("[ ] a", "[x] a")
     scribe = Scribe(tmp_path, before)

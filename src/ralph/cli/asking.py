@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from ralph.cli.feature.options import decoded, from_file
-from ralph.core.errors import RalphError, UsageError
+from ralph.core.errors import BadConfig, RalphError, Unavailable, UsageError
 
 
 class Cancelled(RalphError):
@@ -71,8 +71,11 @@ def _from_editor(environ: Mapping[str, str]) -> str:
             pass
         try:
             code = subprocess.run([*shlex.split(editor), path], check=False).returncode
-        except (OSError, ValueError) as error:
-            raise RalphError(f"{editor} cannot be started: {error}", hint="set EDITOR") from error
+        except OSError as error:
+            why = (error.strerror or "unknown error").lower()
+            raise Unavailable(f"{editor} cannot be started: {why}", hint="set EDITOR") from error
+        except ValueError as error:
+            raise BadConfig(f"EDITOR cannot be read: {editor}", hint="set EDITOR") from error
         if code != 0:
             raise Cancelled
         text = from_file(path)

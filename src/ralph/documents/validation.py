@@ -41,6 +41,8 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     passed: bool
     command: str = ""
+    evidence: str = ""
+    """Its last words, where it fails."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +95,7 @@ def render(report: Report) -> str:
         "",
         *(
             f"- {'PASS' if one.passed else 'FAIL'} {one.name}: `{one_line(one.command)}`"
+            + _seen(one.evidence)
             for one in report.gates
         ),
         *(["- none are set"] if not report.gates else []),
@@ -100,8 +103,11 @@ def render(report: Report) -> str:
     for story in report.stories:
         lines += ["", f"## {'PASS' if story.passed else 'FAIL'} {story.id}: {story.title}", ""]
         lines += [
-            f"- {one.verdict.upper()} {one.criterion}"
-            + (f"\n  - Evidence: {one.evidence}" if one.evidence else "")
+            f"- {one.verdict.upper()} {one.criterion}" + _seen(one.evidence)
             for one in story.criteria
         ]
     return "\n".join(lines) + "\n"
+
+
+def _seen(evidence: str) -> str:
+    return f"\n  - Evidence: {evidence}" if evidence else ""

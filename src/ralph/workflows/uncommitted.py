@@ -28,5 +28,5 @@ def uncommitted_edits(kit: Kit, paths: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_fresh(library: Library, path: str) -> bool:
     """Only just made, by Ralph."""
-    text = library.read(path).text or ""
-    return text == guardrails.FRESH or progress_log.is_fresh(text)
+    text = library.read(path).text
+    return text is not None and (text in ("", guardrails.FRESH) or progress_log.is_fresh(text))

@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from ralph.core.errors import NoSuchTask
 from ralph.core.events import RunEnded
-from ralph.core.gates import Gate
+from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import TaskId
 from ralph.core.outcome import Outcome
 from ralph.core.policy.decision import Phase
 from ralph.core.role import Role
+from ralph.core.safe_text import one_line
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Subtree
 from ralph.core.task import Draft, Status, Task
@@ -199,14 +200,7 @@ class Validation:
         if not self.gates:
             return []
         with self._look("validate-gates") as checkout:
-            return [
-                GateReport(
-                    name=gate.name,
-                    command=gate.command,
-                    passed=run_at(self.kit, gate, checkout).passed,
-                )
-                for gate in self.gates
-            ]
+            return [_gate(gate.command, run_at(self.kit, gate, checkout)) for gate in self.gates]
 
     def _look(self, name: str) -> AbstractContextManager[str]:
         return self.kit.checkouts.of(self.kit.workspace, Snapshot(head=self.head), name)
@@ -266,6 +260,19 @@ class Validation:
         otherwise = "unknown" if task is not None else "open"
         nothing = (CriterionReport(criterion=text, verdict=otherwise) for text in _criteria(story))
         return StoryReport(id=story.id, title=story.title, criteria=found or tuple(nothing))
+
+
+def _gate(command: str, result: GateResult) -> GateReport:
+    last = result.output.strip().rpartition("\n")[2]
+    said = one_line(last, 500) or f"exit {result.code}"
+    if result.code is None:
+        said = "out of time"
+    return GateReport(
+        name=result.name,
+        command=command,
+        passed=result.passed,
+        evidence="" if result.passed else said,
+    )
 
 
 def _criteria(story: Story) -> tuple[str, ...]:
