@@ -42,7 +42,7 @@ def a_trunk(
             setup=setup,
             stock=stock,
             env=os.environ,
-            executor=executor,
+            executor=Processes(SystemClock()),
             wall=NoWall(),
         ),
     )

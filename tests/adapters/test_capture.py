@@ -10,6 +10,7 @@ from children import lives, python, shell
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.core.errors import Unavailable
+from ralph.ports.executor import Command, Interrupted
 
 
 @pytest.fixture(params=["pidfd", "no pidfd"])
@@ -60,6 +61,20 @@ def test_one_that_takes_too_long_is_ended(processes: Processes) -> None:
     assert done.code == 124
     assert b"took more than 0.2 s" in done.stderr
     assert not done.stdout or not lives(int(done.stdout))
+
+
+def read(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
+
+
+def test_one_that_may_take_long_is_ended_when_nobody_wants_it_any_more(
+    processes: Processes, tmp_path: Path
+) -> None:
+    pid = tmp_path / "pid"
+    command = Command(argv=shell(f"echo $$ > {pid}; exec sleep 1000"), cwd="/", env=os.environ)
+    with pytest.raises(Interrupted):
+        processes.attend(command, timeout_s=1000, tick=lambda: b"\n" in read(pid))
+    assert not lives(int(pid.read_text()))
 
 
 def test_a_daemon_that_holds_its_output_is_not_waited_for(processes: Processes) -> None:

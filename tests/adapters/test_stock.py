@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph.adapters.workspace.stock import KEPT, Stock
+from ralph.ports.executor import Interrupted
 
 SETUP = ("npm ci",)
 
@@ -61,3 +62,13 @@ def test_nothing_outside_of_the_checkout_is_touched(name: str, tmp_path: Path) -
     stock.put(str(one))
     assert not stock.take(str(one))
     assert not (tmp_path / "stock").exists()
+
+
+def test_one_installs_and_whoever_waits_for_that_can_be_called_off(
+    stock: Stock, tmp_path: Path
+) -> None:
+    other = Stock(str(tmp_path / "stock"), ("node_modules",), SETUP)
+    with stock.turn(lambda: False), pytest.raises(Interrupted), other.turn(lambda: True):
+        pytest.fail("both have it")
+    with other.turn(lambda: True):
+        pass

@@ -7,12 +7,14 @@ import pytest
 
 from ralph.core import events
 from ralph.core.gates import Gate
+from ralph.core.ids import TaskId
 from ralph.core.limits import Limits
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.core.team_events import WorkerJoined, WorkerLeft, WorkMerged
-from ralph.testing.doubles import Play, says
-from tests.engine.crew import MARKS, Crew
+from ralph.ports.executor import Interrupted
+from ralph.testing.doubles import FakeWorkspace, Play, says
+from tests.engine.crew import MARKS, TEAM, Crew
 from tests.engine.world import Died, Fate
 
 
@@ -261,3 +263,18 @@ def test_a_worker_that_dies_in_a_session_leaves_what_was_seen_of_it(crew: Crew) 
     assert "its worker died" in brief
     assert "`half.txt`" in brief
     assert not [path for path in crew.library.pages if "memory" in path.lower()], "it is done"
+
+
+def test_a_signal_while_a_checkout_is_made_ready_costs_nothing(crew: Crew) -> None:
+    task = crew.add()
+
+    def called_off(_: TaskId) -> FakeWorkspace:
+        crew.signal = "SIGTERM"
+        raise Interrupted
+
+    crew.trunk.open = called_off  # type: ignore[method-assign]
+    report = crew.works_along()
+    assert report.outcome is Outcome.INTERRUPTED
+    given_back = crew.task(task)
+    assert (given_back.status, given_back.retry_count, given_back.strikes) == (Status.PENDING, 0, 0)
+    assert crew.store.begin_iteration(TEAM, 1) == 2, "it did not count"

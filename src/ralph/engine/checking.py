@@ -9,10 +9,10 @@ from ralph.core.ending import Ending
 from ralph.core.moment import iso
 from ralph.core.role import Role
 from ralph.engine.check import Case, Look, check, record
-from ralph.engine.gates import Interrupted
 from ralph.engine.kit import Kit
 from ralph.engine.roster import checker
 from ralph.ports.agent import Agent
+from ralph.ports.executor import Interrupted
 from ralph.ports.history import Check, Mark, Session
 
 TRIES: Final = 3

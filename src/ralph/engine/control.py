@@ -105,6 +105,12 @@ def wait_while_paused(kit: Kit) -> None:
         kit.record(RunResumed(run_id=run))
 
 
+def is_called_off(kit: Kit) -> bool:
+    """Asked again and again while a person's own command prepares a checkout."""
+    kit.look_after()
+    return bool(kit.interrupted() or kit.stop_now)
+
+
 def ask_person(kit: Kit, task: Task) -> bool:
     """A person has stopped the session of this task: may the run go on, and with what guidance?
 

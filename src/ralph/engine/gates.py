@@ -13,14 +13,10 @@ from ralph.engine.control import listen
 from ralph.engine.enclosed import run_enclosed
 from ralph.engine.gate_room import gate_room
 from ralph.engine.kit import Kit
-from ralph.ports.executor import Command, Timeouts
+from ralph.ports.executor import Command, Interrupted, Timeouts
 
 TAIL_BYTES = 8 * 1024
 TAIL_LINES = 40
-
-
-class Interrupted(Exception):
-    """We were asked to stop while a gate ran: it proves nothing either way."""
 
 
 class _Tail:

@@ -13,7 +13,6 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
 from ralph.core.transitions import Postponed, Released
 from ralph.engine.checking import Halted
-from ralph.engine.gates import Interrupted
 from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.steps.compose import compose
 from ralph.engine.steps.execute import execute
@@ -23,6 +22,7 @@ from ralph.engine.telling import write_down
 from ralph.engine.unjudged import is_here, last_session, unjudged
 from ralph.ports.agent import Agent
 from ralph.ports.claims import Claim
+from ralph.ports.executor import Interrupted
 from ralph.ports.history import Mark, Session
 
 
@@ -100,7 +100,7 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
         write_down(kit, claim.task, session, verdict)
     except Interrupted:
         give_back(kit, claim, Postponed("stopped before it was judged"))
-        return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, agent=kit.agent, counts=False)
+        return cut_off(kit)
     except Halted as halted:
         give_back(kit, claim, Postponed(f"it cannot be checked now: {halted}"))
         if base is not None:
@@ -125,6 +125,11 @@ def conclude(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) ->
         ends_run=verdict.ends_run,
         cut_short=claim.task if ending.ended is Ended.INTERRUPTED and kit.interrupted() else None,
     )
+
+
+def cut_off(kit: Kit) -> Iterated:
+    """We were asked to stop in the middle of something that is no session."""
+    return Iterated(progress=Progress(), ended=Ended.INTERRUPTED, agent=kit.agent, counts=False)
 
 
 def _was_taken_away(kit: Kit, ending: Ending) -> bool:

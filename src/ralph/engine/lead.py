@@ -12,10 +12,11 @@ from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.core.team_events import WorkerLeft
 from ralph.engine.control import SKIPPED, STOPPED, block, heed_abort, refuse_while_aborted
-from ralph.engine.gates import Interrupted, run_at, take_for_baseline
+from ralph.engine.gates import run_at, take_for_baseline
 from ralph.engine.kit import MARKER, Kit
 from ralph.engine.loop import End, Loop
 from ralph.engine.recovery import recover
+from ralph.ports.executor import Interrupted
 from ralph.ports.history import Control, Word
 from ralph.ports.staff import Departure, Report, Staff
 from ralph.ports.trunk import Trunk

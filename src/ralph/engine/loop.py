@@ -24,7 +24,7 @@ from ralph.engine.control import (
     wait,
     wait_while_paused,
 )
-from ralph.engine.gates import Interrupted, take_baseline
+from ralph.engine.gates import take_baseline
 from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around, recover
@@ -32,6 +32,7 @@ from ralph.engine.roster import checkers, choose, first_free, leave_out, remedy
 from ralph.engine.steps.claim import claim as take
 from ralph.engine.unjudged import last_session, unjudged
 from ralph.ports.claims import Claim
+from ralph.ports.executor import Interrupted
 from ralph.ports.history import Run
 from ralph.ports.ledger import Asked
 

@@ -17,9 +17,10 @@ from ralph.core.team_events import MergeBegun, MergeQueued, WorkMerged
 from ralph.core.transitions import Accepted, Conflicted, Rejected
 from ralph.core.verdict import Verdict, on_gates
 from ralph.engine.control import listen
-from ralph.engine.gates import Interrupted, last_baseline, remember, run_gates
+from ralph.engine.gates import last_baseline, remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.ports.claims import Claim
+from ralph.ports.executor import Interrupted
 from ralph.ports.history import Mark, Session
 from ralph.ports.trunk import Conflict, Trunk
 

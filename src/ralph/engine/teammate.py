@@ -14,7 +14,7 @@ from ralph.core.team_events import WorkerJoined, WorkerLeft
 from ralph.core.transitions import Released
 from ralph.engine.control import STOPPED
 from ralph.engine.gates import last_baseline
-from ralph.engine.iteration import Iterated, give_back, iterate
+from ralph.engine.iteration import Iterated, cut_off, give_back, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.loop import End, Loop
 from ralph.engine.merging import last_sessions, others
@@ -22,6 +22,7 @@ from ralph.engine.reading import Reader
 from ralph.engine.relay import leave
 from ralph.engine.unjudged import is_here
 from ralph.ports.claims import Claim
+from ralph.ports.executor import Interrupted
 from ralph.ports.history import Session
 from ralph.ports.staff import Report
 from ralph.ports.trunk import Trunk
@@ -118,6 +119,10 @@ class Teammate(Loop):
         kit, task = self.kit, taken.task.id
         try:
             self._move_in(taken)
+        except Interrupted:
+            give_back(kit, taken, Released("stopped before its checkout was ready"))
+            kit.store.uncount_iteration(kit.settings.run_id)
+            return cut_off(kit)
         except BaseException:
             give_back(kit, taken, Released("its checkout could not be made ready"))
             raise

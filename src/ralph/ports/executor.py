@@ -8,6 +8,10 @@ import msgspec
 from ralph.core.ending import Exit, Stop
 
 
+class Interrupted(Exception):
+    """We were asked to stop while something ran: it proves nothing either way."""
+
+
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """What to start. The environment is complete: nothing is inherited."""
 
@@ -72,7 +76,16 @@ class Captures(Protocol):
         ...
 
 
-class Executor(Captures, Protocol):
+class Attends(Protocol):
+    """Who runs a person's commands, which may take long."""
+
+    def attend(self, command: Command, *, timeout_s: float, tick: Callable[[], bool]) -> Captured:
+        """Run it and return what it printed; `tick` is called at least twice a second, and True
+        ends it: Interrupted."""
+        ...
+
+
+class Executor(Captures, Attends, Protocol):
     """The only one who starts processes."""
 
     def run(

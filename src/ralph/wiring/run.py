@@ -23,6 +23,7 @@ from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.stock import Stock
 from ralph.adapters.workspace.throw_away import ThrowAway
 from ralph.documents.project_files import IGNORED
+from ralph.engine.control import is_called_off
 from ralph.engine.kit import Kit, Settings
 from ralph.engine.views import Views
 from ralph.inside.door import SocketDoor
@@ -146,6 +147,7 @@ def put_together(
         env=env,
         executor=executor,
         wall=wall,
+        tick=lambda: is_called_off(kit),
     )
     kit = Kit(
         settings=msgspec.structs.replace(

@@ -11,12 +11,13 @@ from ralph.adapters.executor.farewell import open_pidfd
 from ralph.adapters.executor.starting import NotStarted, start
 from ralph.adapters.executor.stopping import kill
 from ralph.core.errors import Unavailable
-from ralph.ports.executor import Captured
+from ralph.ports.executor import Captured, Interrupted
 
 READ_BYTES: Final = 256 * 1024
 TIMED_OUT: Final = 124
 """The code that timeout(1) has made known."""
 KILL_WAIT_S: Final = 10.0
+TICK_S: Final = 0.4
 LOOK_AGAIN_S: Final = 0.05
 """Where no file tells of an end, and output is held open by someone else."""
 
@@ -29,8 +30,10 @@ def capture(
     stdin: bytes,
     timeout_s: float,
     started: Callable[[int], None],
+    tick: Callable[[], bool] | None = None,
 ) -> Captured:
-    """Run it in a session of its own, so that Ctrl-C does not end git in the middle of a commit."""
+    """Run it in a session of its own, so that Ctrl-C does not end git in the middle of a commit.
+    What may take long is given a `tick`, which ends it."""
     try:
         child = start(argv, cwd=cwd, env=env, stdin=bool(stdin))
     except NotStarted as error:
@@ -38,7 +41,7 @@ def capture(
     started(child.pid)
     reading = _Reading(child, stdin)
     try:
-        timed_out = not reading.until_end(time.monotonic() + timeout_s)
+        timed_out = not reading.until_end(time.monotonic() + timeout_s, tick)
     finally:
         kill(child, KILL_WAIT_S)
         reading.close()
@@ -75,9 +78,13 @@ class _Reading:
             os.set_blocking(child.stdin.fileno(), False)
             self._poll.register(child.stdin.fileno(), select.POLLOUT)
 
-    def until_end(self, until: float) -> bool:
+    def until_end(self, until: float, tick: Callable[[], bool] | None) -> bool:
         """False if time ran out."""
         while (left := until - time.monotonic()) > 0:
+            if tick is not None:
+                if tick():
+                    raise Interrupted
+                left = min(left, TICK_S)
             if self._pidfd is None:
                 left = min(left, LOOK_AGAIN_S)
             for fd, _ in self._poll.poll(left * 1000):

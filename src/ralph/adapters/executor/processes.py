@@ -164,6 +164,18 @@ class Processes:
             argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s, started=self._is_ours
         )
 
+    def attend(self, command: Command, *, timeout_s: float, tick: Callable[[], bool]) -> Captured:
+        """Run a command that may take long, until it ends or `tick` says so."""
+        return capture(
+            command.argv,
+            cwd=command.cwd,
+            env=command.env,
+            stdin=command.stdin,
+            timeout_s=timeout_s,
+            started=self._is_ours,
+            tick=tick,
+        )
+
     def hand_over(self, command: Command) -> int:
         """Run with a person's own input and output, to the end; return the exit code."""
         value = command.env.get(MARKER)

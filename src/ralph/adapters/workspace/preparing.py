@@ -4,13 +4,13 @@ import glob
 import os
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from ralph.adapters.workspace.stock import Stock
 from ralph.core.errors import RalphError, Unavailable
 from ralph.core.safe_text import one_line
-from ralph.ports.executor import Captures, Command
+from ralph.ports.executor import Attends, Command
 from ralph.ports.sandbox import Wall
 
 SETUP_S: Final = 900.0
@@ -28,11 +28,12 @@ class Preparation:
         setup: Sequence[str],
         stock: Stock | None = None,
         env: Mapping[str, str],
-        executor: Captures,
+        executor: Attends,
         wall: Wall,
+        tick: Callable[[], bool] = lambda: False,
     ) -> None:
         """`setup` runs what a session may have written, and so behind a `wall` around the
-        checkout, by the `executor`."""
+        checkout, by the `executor`, unless `tick` says that it is wanted no more."""
         self._project = project
         self._include = include
         self._setup = setup
@@ -40,6 +41,7 @@ class Preparation:
         self._env = env
         self._executor = executor
         self._wall = wall
+        self._tick = tick
 
     def prepare(self, path: str) -> None:
         """Do it in the project's directory of one checkout."""
@@ -54,7 +56,7 @@ class Preparation:
         if self._stock is None:
             self._install(path)
             return
-        with self._stock.turn():
+        with self._stock.turn(self._tick):
             if not self._stock.take(path):
                 self._install(path)
                 self._stock.put(path)
@@ -71,10 +73,7 @@ class Preparation:
     def _set_up(self, line: str, path: str) -> None:
         command = Command(argv=("/bin/sh", "-c", line), cwd=path, env=self._env)
         with self._wall.around(command) as inside:
-            ready = inside.command
-            done = self._executor.capture(
-                ready.argv, cwd=ready.cwd, env=ready.env, stdin=ready.stdin, timeout_s=SETUP_S
-            )
+            done = self._executor.attend(inside.command, timeout_s=SETUP_S, tick=self._tick)
         if done.code != 0:
             said = (done.stderr or done.stdout).decode(errors="replace").strip()
             raise Unavailable(

@@ -9,10 +9,12 @@ import glob
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from ralph.core.errors import CannotWrite
+from ralph.ports.executor import Interrupted
 
 MANIFESTS: Final = (
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"),
@@ -25,6 +27,7 @@ KEPT: Final = 3
 """So many different installations; branches with other dependencies take turns."""
 
 LOCK: Final = ".lock"
+NAP_S: Final = 0.2
 
 
 class Stock:
@@ -36,9 +39,9 @@ class Stock:
         self._setup = setup
 
     @contextlib.contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self, tick: Callable[[], bool]) -> Iterator[None]:
         """One at a time: whoever begins together would all install the same. The kernel gives it
-        back for whoever dies."""
+        back for whoever dies. Interrupted, if `tick` ends the waiting."""
         if not self._names:
             yield
             return
@@ -50,7 +53,10 @@ class Stock:
         except OSError as error:
             raise CannotWrite(f"cannot write in {self._folder}: {error.strerror}") from error
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            while not _is_locked(handle):
+                if tick():
+                    raise Interrupted
+                time.sleep(NAP_S)
             yield
         finally:
             os.close(handle)
@@ -102,6 +108,14 @@ class Stock:
             whole = [place for place in places if "." not in os.path.basename(place)]
             for place in sorted(whole, key=os.path.getmtime)[:-KEPT]:
                 shutil.rmtree(place, ignore_errors=True)
+
+
+def _is_locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_inside(name: str) -> bool:

@@ -24,12 +24,13 @@ from ralph.core.verdict import (
 )
 from ralph.engine.check import Case
 from ralph.engine.control import listen
-from ralph.engine.gates import Interrupted, remember, run_gates
+from ralph.engine.gates import remember, run_gates
 from ralph.engine.kit import Kit
 from ralph.engine.review import review
 from ralph.engine.verification import verify
 from ralph.ports.claims import Claim
 from ralph.ports.document import Left
+from ralph.ports.executor import Interrupted
 from ralph.ports.history import Mark, Session
 
 
