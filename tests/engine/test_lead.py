@@ -299,3 +299,14 @@ def test_a_pause_is_announced_once(office: Office) -> None:
     assert [line for line in warned if "pause" in line] == [
         "the run will pause after the sessions that are at work"
     ]
+
+
+def test_a_checkout_that_stays_behind_hears_of_it_when_it_happens_and_at_the_end(
+    office: Office,
+) -> None:
+    office.add()
+    office.trunk.follow = lambda: "main stays behind: notes.txt"  # type: ignore[method-assign]
+    office.lead(1)
+    lines = [one.message for one in office.sink.events if isinstance(one, Warned)]
+    assert lines == ["main stays behind: notes.txt"] * 2
+    assert [type(one) for one in office.sink.events[-2:]] == [Warned, RunEnded]

@@ -8,6 +8,7 @@ from ralph.core.task import Status
 from ralph.ui.account import LISTED, account, account_of
 from ralph.ui.board import Board, Settled, Wait
 from ralph.ui.story import Tone
+from ralph.ui.team import Team
 
 
 def an_end(outcome: Outcome = Outcome.COMPLETE, **fields: object) -> RunEnded:
@@ -36,6 +37,12 @@ complete
   logs  .ralph/runs
   next  git log --oneline -3"""
     )
+
+
+def test_a_teams_commits_are_looked_for_on_its_branch() -> None:
+    team = Team()
+    team.branch = "feature/a b"
+    assert text(an_end(), team=team).endswith("next  git log --oneline -3 'feature/a b'")
 
 
 def test_failed_tasks_are_named_with_their_reasons_and_the_way_out() -> None:

@@ -132,7 +132,8 @@ class Lead(Loop):
             self._bury_everyone()
             clear_checkouts(kit, self.trunk)
             self.trunk.tidy()
-            self._follow_trunk()
+            # Said when the run ends, if there is anything to say.
+            self.behind, kit.snapshot = self.trunk.follow(), None
             self._commit_documents()
 
     def _baseline(self) -> End | None:
@@ -275,7 +276,9 @@ class Lead(Loop):
         return _report((Outcome.BLOCKED, f"{open_} open, none of them can run"))
 
     def end(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:
-        """With what all of them did."""
+        """With what all of them did, and where to find it if it is not where people look."""
+        if self.behind:
+            self.kit.warn(self.behind)
         sessions = self.kit.store.sessions(run=self.kit.settings.run_id)
         self.kit.attempts = len(sessions)
         self.kit.commits = sum(len(one.commits) for one in sessions)

@@ -1,6 +1,7 @@
 """The closing account: what happened, what it cost, where to look, what to do next."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import Final, NamedTuple
 
 from ralph.core.duration import spoken
@@ -72,7 +73,7 @@ def account_of(
         *_waiting(waits),
         *_not_permitted(denied),
         Line(Tone.DETAIL, f"  logs  {one_line(logs, 300)}", logs),
-        *_steps(_next(ended, failed, waits, again)),
+        *_steps(_next(ended, failed, waits, again, team.branch if team is not None else "")),
     ]
 
 
@@ -183,11 +184,15 @@ def _steps(steps: Sequence[str]) -> Iterator[Line]:
 
 
 def _next(
-    ended: RunEnded, failed: Sequence[Settled], waits: Sequence[Wait], again: str
+    ended: RunEnded, failed: Sequence[Settled], waits: Sequence[Wait], again: str, branch: str
 ) -> list[str]:
     match ended.outcome:
+        case Outcome.COMPLETE if ended.commits:
+            # A person may be on another branch than the one that a team builds.
+            where = f" {quote(one_line(branch, 120))}" if branch else ""
+            return [f"git log --oneline -{ended.commits}{where}"]
         case Outcome.COMPLETE:
-            return [f"git log --oneline -{ended.commits}"] if ended.commits else ["ralph status"]
+            return ["ralph status"]
         case Outcome.COMPLETE_WITH_FAILURES | Outcome.FAILURE:
             return _mend(_culprit(failed, ()), again)
         case Outcome.BLOCKED:

@@ -100,6 +100,8 @@ class Team:
         self.seats: dict[str, Seat] = {}
         self.hands: dict[TaskId, Hand] = {}
         self.merges = 0
+        self.branch = ""
+        """Where the merges went."""
         self.conflicts = 0
         self.deaths = 0
         self._workers: dict[WorkerId, str] = {}
@@ -205,8 +207,9 @@ class Team:
                 hand.come_to(Stage.QUEUED, at)
             case team_events.MergeBegun():
                 hand.come_to(Stage.MERGING, at)
-            case team_events.WorkMerged():
+            case team_events.WorkMerged(branch=branch):
                 self.merges += 1
+                self.branch = branch
             case events.TaskDone():
                 self.seats[hand.seat].done += 1
                 self._put_down(hand, at)

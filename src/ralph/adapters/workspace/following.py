@@ -44,8 +44,10 @@ class Following:
         if at.branch == new:
             return ""
         branch = one_line(self._tip.branch)
+        ref = one_line(self._tip.ref)
         if not at.branch:
-            return f"your branch {branch} is gone; what was built is at {self._tip.ref}"
+            back = f"`git branch {branch} {ref}` brings it back"
+            return f"your branch {branch} is gone; what was built is at {ref} ({back})"
         head = text(self._git.ask("symbolic-ref", "-q", "HEAD").stdout).strip()
         try:
             if head != self._tip.branch_ref:
@@ -60,7 +62,8 @@ class Following:
                         self._go(moving, at.branch, new)
         except RalphError as error:
             reason = str(error)
-        return f"{branch} stays behind what was built: {reason}" if reason else ""
+        catch_up = f"`git merge --ff-only {ref}` catches up"
+        return f"{branch} stays behind what was built: {reason} ({catch_up})" if reason else ""
 
     def begun(self) -> bool:
         """Was somebody killed on the way?"""
@@ -120,7 +123,7 @@ class Following:
         if any(os.path.exists(os.path.join(self._git.git_dir, mark)) for mark in UNFINISHED):
             return "a merge or a rebase is under way"
         if text(self._git.ask("config", "--bool", "core.sparseCheckout").stdout) == "true\n":
-            return f"your checkout is a sparse one; git merge --ff-only {one_line(self._tip.ref)}"
+            return "your checkout is a sparse one"
         touched = {one.path for one in moving.files}
         dirty = [path for path in status.dirty if path in touched or not self._is_own(path)]
         dirty = self._without_submodules(dirty)
