@@ -75,7 +75,8 @@ class FakeTrunk:
     def is_merged(self, task: TaskId) -> bool:
         return self.checkouts[task].history[-1].name in [one.name for one in self.history]
 
-    def rebase(self, task: TaskId) -> Rebased:
+    def rebase(self, task: TaskId, trailers: str = "") -> Rebased:
+        assert trailers == f"Ralph-Task: {task}\nRalph-Run: {TEAM}"
         place = self.checkouts[task]
         begun = self._began(place)
         theirs, mine = self.history[begun:], place.history[begun:]

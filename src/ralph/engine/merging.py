@@ -19,6 +19,7 @@ from ralph.core.verdict import Verdict, on_gates
 from ralph.engine.control import listen
 from ralph.engine.gates import last_baseline, remember, run_gates
 from ralph.engine.kit import Kit
+from ralph.engine.work import trailers
 from ralph.ports.claims import Claim
 from ralph.ports.executor import Interrupted
 from ralph.ports.history import Mark, Session
@@ -62,7 +63,7 @@ def _merge(kit: Kit, trunk: Trunk, task: TaskId, session: Session) -> Merged:
     if trunk.is_merged(task):
         return _in_the_branch(kit, trunk, task)
     base = kit.store.base(task)
-    rebased = trunk.rebase(task)
+    rebased = trunk.rebase(task, trailers(kit, task))
     kit.snapshot = None
     if rebased.conflict is not None:
         return Merged(refused=_conflicted(kit, session, rebased.conflict))

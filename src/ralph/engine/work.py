@@ -103,7 +103,12 @@ def _message(kit: Kit, task: Task) -> str:
     # A story is known by its id as well.
     name = f"{task.alias}: " if task.alias and task.feature_id else ""
     title = one_line(name + task.title, 72)
-    return f"{title}\n\nRalph-Task: {task.id}\nRalph-Run: {kit.settings.run_id}\n"
+    return f"{title}\n\n{trailers(kit, task.id)}\n"
+
+
+def trailers(kit: Kit, task: TaskId) -> str:
+    """By which the history tells whose work it is."""
+    return f"Ralph-Task: {task}\nRalph-Run: {kit.settings.run_id}"
 
 
 def set_aside(kit: Kit, task: TaskId, attempt: int, base: Snapshot) -> None:

@@ -66,9 +66,10 @@ class Trunk(Protocol):
         """Is all that is committed in the task's checkout part of the tip? True without any."""
         ...
 
-    def rebase(self, task: TaskId) -> Rebased:
-        """Put the checkout's commits on the tip. A half-done one of a killed process is undone
-        first. The checkout must have no uncommitted changes."""
+    def rebase(self, task: TaskId, trailers: str = "") -> Rebased:
+        """Put the checkout's commits on the tip, with trailers where sessions have left them out. A
+        half-done one of a killed process is undone first. The checkout must have no uncommitted
+        changes."""
         ...
 
     def advance(self, task: TaskId, onto: str) -> str:

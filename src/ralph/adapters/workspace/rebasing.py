@@ -15,6 +15,7 @@ from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.objects import Objects
 from ralph.adapters.workspace.private import BESIDE
 from ralph.adapters.workspace.restore import UNFINISHED
+from ralph.adapters.workspace.trailers import with_trailers
 from ralph.core.errors import RalphError
 from ralph.core.ids import TaskId
 from ralph.core.snapshot import Snapshot
@@ -87,6 +88,13 @@ class Rebasing:
         if self._objects.contains(head, pinned) or not shared:
             return Work(head, pinned)
         return Work(head, shared)
+
+    def attributed(self, work: Work, trailers: str) -> Work:
+        """The same, with trailers on every commit. No file changes, and the head in one step."""
+        head = with_trailers(self._git, work.base, work.head, trailers)
+        if head != work.head:
+            self._git.run("update-ref", "-m", "ralph: with trailers", "HEAD", head, work.head)
+        return Work(head, work.base)
 
     def onto(self, tip: str, work: Work) -> tuple[str, ...]:
         """Put clean, committed work on the tip; return the files in which it does not fit. Then the

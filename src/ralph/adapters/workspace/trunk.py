@@ -129,10 +129,12 @@ class SharedBranch:
         # Asked in the checkout, which knows the source's commits as well as its own.
         return head == tip or Objects(self._rooms.git(task)).contains(tip, head)
 
-    def rebase(self, task: TaskId) -> Rebased:
+    def rebase(self, task: TaskId, trailers: str = "") -> Rebased:
         rebasing = self._rooms.rebasing(task)
         head, tip = rebasing.recover(), self._tip.now()
         work = rebasing.work(head, tip, self._objects.read_ref(pin(task)))
+        if trailers:
+            work = rebasing.attributed(work, trailers)
         if work.base == tip:
             return Rebased(tip=tip)
         files = rebasing.onto(tip, work)

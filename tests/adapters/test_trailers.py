@@ -1,0 +1,105 @@
+"""Commits of sessions, with the trailers that they have left out."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph.testing.hands import Hands, a_project
+from tests.adapters.team import ONE, TWO, a_trunk, merge, opened, state, work
+
+TRAILERS = f"Ralph-Task: {TWO}\nRalph-Run: run-1"
+WHOSE = "--format=%(trailers:key=Ralph-Task,valueonly,separator=%x20)|%an|%s"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Hands:
+    return a_project(tmp_path / "source")
+
+
+def history(hands: Hands, count: int) -> list[str]:
+    return hands.git("log", f"-{count}", "--first-parent", "--reverse", WHOSE).splitlines()
+
+
+def test_every_commit_says_whose_it_is_and_is_else_what_it_was(source: Hands) -> None:
+    trunk = a_trunk(source)
+    inside = opened(trunk, TWO)
+    for name, message in (
+        ("a", "Plain"),
+        ("b", "With others\n\nA body.\n\nCo-authored-by: A <a@b>\nReviewed-by: C <c@d>"),
+        ("c", f"Has it\n\nRalph-Task: {TWO}\nRalph-Run: run-0"),
+        ("d", "A body: that is none\n\nSee: this\nand that"),
+    ):
+        inside.write(name, name)
+        inside.git("add", "-A")
+        inside.git("commit", "-q", "-m", message, "--author", "Somebody Else <s@e>")
+    inside.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
+    tree = inside.git("rev-parse", "HEAD^{tree}")
+    dates = inside.git("log", "-5", "--format=%ad %cd %cn")
+    rebased = trunk.rebase(TWO, TRAILERS)
+    assert not rebased.moved
+    assert inside.git("rev-parse", "HEAD^{tree}") == tree
+    assert inside.git("log", "-5", "--format=%ad %cd %cn") == dates
+    assert history(inside, 4)[:3] == [
+        f"{TWO}|Somebody Else|With others",
+        f"{TWO}|Somebody Else|Has it",
+        f"{TWO}|Somebody Else|A body: that is none",
+    ]
+    assert history(inside, 1)[0].endswith("Without a message")
+    assert inside.git("log", "-1", "--skip=2", "--format=%b").startswith(f"Ralph-Task: {TWO}\nRa")
+    with_others = inside.git("log", "-1", "--skip=3", "--format=%b")
+    assert with_others.strip().endswith(f"<a@b>\nReviewed-by: C <c@d>\n{TRAILERS}")
+    assert inside.git("fsck", "--strict", "--no-dangling") == ""
+    assert state(inside)[1:] == (f"ralph/{TWO}", "")
+    head = inside.git("rev-parse", "HEAD")
+    trunk.rebase(TWO, TRAILERS)
+    assert inside.git("rev-parse", "HEAD") == head, "done again, it is the same"
+
+
+def test_who_is_in_the_way_is_known_though_their_session_has_committed(source: Hands) -> None:
+    trunk = a_trunk(source)
+    first, second = opened(trunk, ONE), opened(trunk, TWO)
+    first.write("README.md", "# By one\n")
+    first.commit("By the agent, and nothing else")
+    work(trunk, TWO, "README.md", "# By two\n")
+    with trunk.turn():
+        rebased = trunk.rebase(ONE, f"Ralph-Task: {ONE}\nRalph-Run: run-1")
+        trunk.advance(ONE, rebased.tip)
+    conflict = trunk.rebase(TWO, TRAILERS).conflict
+    assert conflict is not None
+    assert conflict.theirs == (ONE,)
+    assert second.git("status", "--porcelain") == ""
+
+
+def test_of_a_merge_the_first_side_says_it(source: Hands) -> None:
+    trunk = a_trunk(source)
+    inside = opened(trunk, TWO)
+    inside.git("switch", "-q", "-c", "side")
+    inside.write("side", "side")
+    side = inside.commit("On the side")
+    inside.git("switch", "-q", f"ralph/{TWO}")
+    inside.write("main", "main")
+    inside.commit("On its branch")
+    inside.git("merge", "-q", "--no-edit", "side")
+    trunk.rebase(TWO, TRAILERS)
+    assert [line.partition("|")[0] for line in history(inside, 2)] == [TWO, TWO]
+    assert inside.git("rev-parse", "HEAD^2").strip() == side.strip()
+    assert merge(trunk, TWO) == inside.git("rev-parse", "HEAD").strip()
+
+
+def test_what_is_signed_is_not_signed_any_more(source: Hands) -> None:
+    trunk = a_trunk(source)
+    inside = opened(trunk, TWO)
+    signature = "gpgsig -----BEGIN SSH SIGNATURE-----\n abc\n -----END SSH SIGNATURE-----\n"
+    header, _, message = inside.git("cat-file", "commit", "HEAD").partition("\n\n")
+    parent = inside.git("rev-parse", "HEAD").strip()
+    fields = header.split("\n")
+    tree = [line for line in fields if line.startswith("tree")]
+    people = [line for line in fields if line.startswith(("author", "committer"))]
+    content = "\n".join([*tree, f"parent {parent}", *people]) + f"\n{signature}\n{message}"
+    (inside.top.parent / "signed").write_text(content)
+    made = inside.git("hash-object", "-t", "commit", "-w", str(inside.top.parent / "signed"))
+    inside.git("reset", "-q", "--hard", made.strip())
+    trunk.rebase(TWO, TRAILERS)
+    after = inside.git("cat-file", "commit", "HEAD")
+    assert "SIGNATURE" not in after
+    assert TRAILERS in after
