@@ -256,6 +256,10 @@ def test_a_checkout_that_is_not_clean_is_refused_before_anything_begins(office: 
     with pytest.raises(UnusableData, match=r"mine\.txt"):
         office.lead()
     assert office.store.runs() == []
+    office.library.put(".gitmodules", b"")
+    with pytest.raises(UnusableData) as refused:
+        office.lead()
+    assert "git submodule update" in refused.value.hint
 
 
 def test_no_commits_no_team(office: Office) -> None:

@@ -113,6 +113,7 @@ def test_a_conflict_is_given_to_a_session_with_both_sides_at_no_cost(crew: Crew)
     assert list(crew.trunk.saved.values()) == [{"work.txt": "mine"}]
     brief = sorted(crew.runs_dir.glob("*.prompt.md"))[-1].read_text()
     assert "conflict markers" in brief
+    assert f"git show refs/ralph/conflict/{task}/1:PATH" in brief
 
 
 def test_who_cannot_join_both_sides_starts_over_from_the_tip(crew: Crew) -> None:

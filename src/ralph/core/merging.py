@@ -61,7 +61,10 @@ def conflict_for_brief(begins: Beginning, reason: str, others: Sequence[Task], r
             " It is in the tree, merged into the newest state, not committed; where both sides"
             " changed the same lines, the file holds both between conflict markers (`<<<<<<<`,"
             " `=======`, `>>>>>>>`; the first side is what was merged, the second is the last"
-            " attempt's). Join them, so that both tasks are served, and leave no marker."
+            " attempt's). A file that cannot hold both (a binary one, one that was renamed or"
+            " deleted) is there as one side has it: the last attempt's whole work is"
+            f" `{ref}` (`git show {ref}:PATH`). Join them, so that both tasks are served, and"
+            " leave no marker."
         )
     else:
         what = (

@@ -96,9 +96,13 @@ class Lead(Loop):
         if dirty:
             names = ", ".join(one_line(path, 60) for path in dirty[:SHOWN])
             more = f" and {len(dirty) - SHOWN} more" if len(dirty) > SHOWN else ""
+            hint = "commit it, `git stash -u` it, or ignore it; one worker would leave it alone"
+            if kit.library.exists(".gitmodules"):
+                # Committing one that was left behind would take back what was built in it.
+                hint = f"a submodule: `git submodule update --no-fetch`; else {hint}"
             raise UnusableData(
                 f"several workers start from what is committed, and this is not: {names}{more}",
-                hint="commit it, `git stash -u` it, or ignore it; one worker would leave it alone",
+                hint=hint,
             )
 
     def prepare(self) -> None:
