@@ -74,6 +74,13 @@ def test_a_file_that_is_none_is_said(ralph: Cli) -> None:
     assert_one_line(ralph("guardrails", "add", "x", code=65), hint=True)
 
 
+def test_nothing_is_written_into_what_is_no_text(ralph: Cli) -> None:
+    file = ralph.path / ".ralph" / "guardrails.md"
+    file.write_bytes("# Guardrails".encode("utf-16"))
+    assert_one_line(ralph("guardrails", "add", "mind the gap", code=65), hint=True)
+    assert file.read_bytes() == "# Guardrails".encode("utf-16")
+
+
 def test_several_entries_are_removed_or_none(ralph: Cli) -> None:
     names = [ralph("guardrails", "add", f"lesson {n}").out.strip() for n in range(3)]
     before = file(ralph).read_bytes()

@@ -115,6 +115,13 @@ class TestReading:
         assert one.id == "fix-1-0001"
         assert "z" in one.text
 
+    @pytest.mark.parametrize("left_open", ["```", "~~~py", "<!-- nothing"])
+    def test_what_was_left_open_hides_no_lesson(self, left_open: str) -> None:
+        text = f"## Fixes\n### fix-1-0001\nx\n{left_open}\n### fix-1-0002\n> y\n<!-- tags: a -->\n"
+        assert ids(text) == ["fix-1-0001", "fix-1-0002"]
+        entry = Guardrail(id="fix-1-0003", kind=GuardrailKind.FIX, text="z", created="2026-02-10")
+        assert ids(added(text, entry)) == ["fix-1-0001", "fix-1-0002", "fix-1-0003"]
+
     def test_two_of_one_name_can_be_told_apart(self) -> None:
         text = "## Fixes\n### fix-1-0001\n> a\n### fix-1-0001\n> b\n"
         assert ids(text) == ["fix-1-0001", "fix-1-0001.2"]

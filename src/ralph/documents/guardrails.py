@@ -147,15 +147,15 @@ def _trimmed(lines: Sequence[str], start: int, end: int) -> int:
 def _marks(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Headings with their level; and, with level 0, where a paragraph or an entry of a list begins.
     Code, comments and rules are neither."""
-    hidden, was_empty = "", True
+    shown_from, was_empty = 0, True
     for at, line in enumerate(lines):
         bare = line.strip()
-        if hidden:
-            hidden = "" if _is_shown_after(bare, hidden) else hidden
+        if at < shown_from:
+            pass
         elif bare.startswith(("```", "~~~")):
-            hidden = bare[:3]
+            shown_from = _shown_from(lines, at, bare[:3])
         elif bare.startswith("<!--"):
-            hidden = "" if "-->" in bare else "-->"
+            shown_from = at if "-->" in bare else _shown_from(lines, at, "-->")
         elif level := _level(line):
             yield at, level, bare.lstrip("#").strip().rstrip("#").strip()
         elif bare.strip("-*_ ") and (was_empty or _is_item(line)) and line[0] not in " \t":
@@ -163,11 +163,20 @@ def _marks(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
         was_empty = not bare
 
 
-def _is_shown_after(bare: str, hidden: str) -> bool:
-    """Does this line end the code or the comment?"""
-    if hidden == "-->":
-        return hidden in bare
-    return bare.startswith(hidden) and not bare.strip(hidden[0])
+def _shown_from(lines: Sequence[str], at: int, end: str) -> int:
+    """The line behind the code or the comment that begins here. What somebody has forgotten to
+    close hides nothing: every lesson below it would be lost."""
+    for later in range(at + 1, len(lines)):
+        if _is_end(lines[later].strip(), end):
+            return later + 1
+    return at
+
+
+def _is_end(bare: str, end: str) -> bool:
+    """Does this line end the code or the comment? The comment below an entry ends itself only."""
+    if end == "-->":
+        return end in bare and not bare.startswith("<!--")
+    return bare.startswith(end) and not bare.strip(end[0])
 
 
 def _level(line: str) -> int:

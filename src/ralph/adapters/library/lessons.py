@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ralph.core.errors import UnusableData
 from ralph.core.shelf import Guardrail
 from ralph.documents.guardrails import PATH
 from ralph.documents.lessons import learned
@@ -22,6 +23,8 @@ class FileLessons:
 
         def edit(before: str) -> str:
             nonlocal there
+            if "\0" in before:
+                raise UnusableData(f"{self._path} is not text", hint="look at what is in its place")
             text, there = learned(before, entry)
             return text
 
