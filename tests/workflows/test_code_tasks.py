@@ -25,6 +25,7 @@ FILES = {
     "step01/task-02-parser": "---\nStatus: PENDING\nBlocked-By: task-01\n---\n# Task: Parser\n",
     "step02/task-01-docs": "---\nStatus: COMPLETED\nCompleted-By: me\n---\n# Task: Docs",
 }
+RUNBOOK = f"{FOLDER}/execution-runbook.md"
 ONE, TWO, THREE = "step01-task-01", "step01-task-02", "step02-task-01"
 
 
@@ -53,6 +54,7 @@ class Folder:
             feature=self.feature,
             max_retries=1,
             seat=lambda _: "teammate-2",
+            needs=(RUNBOOK,),
         )
         return self.document
 
@@ -117,6 +119,26 @@ def test_what_a_file_says_it_modifies_is_known_of_its_task(folder: Folder) -> No
     folder.edit("docs", "Files to modify", "Files to read")
     folder.document.follow()
     assert folder.tasks()[THREE].files == ("docs/a.md", "docs/b.md")
+
+
+@pytest.mark.parametrize("wrong", ["gone", "unreadable"])
+def test_a_session_that_makes_away_with_files_ends_no_run(folder: Folder, wrong: str) -> None:
+    pages, troubles = folder.library.pages, folder.library.troubles
+    pages[RUNBOOK] = "# Runbook\n"
+    claim = folder.claim()
+    for path in [RUNBOOK, *map(at, FILES)]:
+        if wrong == "gone":
+            del pages[path]
+        else:
+            troubles[path] = "leads out of the project"
+    (said,) = folder.document.leave(claim.task)
+    assert said == f"{RUNBOOK} was removed or emptied by the session; it is back"
+    assert len(folder.document.look(claim.task).warnings) == 3
+    assert pages[RUNBOOK] == "# Runbook\n"
+    assert troubles == {}
+    folder.settle(claim, done=True)
+    assert folder.document.follow() == ()
+    folder.assert_only_stamps_changed()
 
 
 def test_following_twice_is_following_once(folder: Folder) -> None:

@@ -18,6 +18,7 @@ from ralph.workflows.goal import (
     find_goal,
     finish,
     is_unfinished,
+    papers,
     require_own_name,
 )
 
@@ -62,6 +63,16 @@ def test_a_step_whose_session_was_stopped_in_the_middle_is_not_done(
     assert not is_unfinished(store, goal, Step.TASKS)
     assert as_task(store, goal.errand(Step.TASKS), 3).id == sent.id
     assert store.find(sent.id).status is Status.PENDING
+
+
+def test_what_is_written_about_goals_is_there_to_be_read(goal: Goal) -> None:
+    library = goal.library
+    assert papers(library) == ()
+    goal.write_request("Sell tea")
+    other = find_goal(library, "coffee")
+    library.put(other.files.design, b"x")
+    library.put(f"{other.files.implementation}/step01/task-01.code-task.md", b"x")
+    assert papers(library) == (other.files.design, goal.files.request)
 
 
 def test_a_goal_does_not_take_over_the_tasks_of_a_feature(store: Store, goal: Goal) -> None:

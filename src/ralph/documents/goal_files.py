@@ -50,6 +50,11 @@ class GoalFiles(msgspec.Struct, frozen=True, kw_only=True):
     def runbook(self) -> str:
         return f"{self.implementation}/execution-runbook.md"
 
+    @property
+    def papers(self) -> tuple[str, ...]:
+        """All but its code tasks: sessions read them, and may not take them away."""
+        return (self.request, self.catalog, self.design, self.plan, self.runbook)
+
 
 def words_of(goal: str) -> list[str]:
     """The words of a goal as they are in its name: small letters of whatever script, without

@@ -21,6 +21,7 @@ from ralph.ui.overhearing import Overhearing
 from ralph.wiring.checkouts import checkouts_of
 from ralph.wiring.project import Project
 from ralph.wiring.run import Assembled, assemble_run
+from ralph.workflows.goal import papers
 
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,13 +72,14 @@ def assemble_team(
 
         def seat(name: str, worker: WorkerId) -> bytes:
             s = kit.settings
+            own = kit.document.paths if kit.document is not None else ()
             left = s.limits.run_s - (kit.clock.monotonic() - began)
             told = Seat(
                 run_id=s.run_id,
                 worker=worker,
                 name=name,
                 branch=branch,
-                papers=kit.document.paths if kit.document is not None else (),
+                papers=(*own, *papers(kit.library)),
                 target=s.target,
                 schedule=s.schedule,
                 baseline=kit.baseline,

@@ -1,6 +1,7 @@
 """The code tasks of a goal, as tasks: followed before each iteration, stamped as they go."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from posixpath import basename
 from typing import Final
@@ -61,6 +62,7 @@ class CodeTasks:
         seat: Callable[[Task], str] = lambda _: "teammate-1",
         speak: Callable[[Task, CodeTask], Passage] | None = None,
         beside: tuple[str, ...] = (),
+        needs: tuple[str, ...] = (),
         key: str = "",
         writes: bool = True,
     ) -> None:
@@ -73,6 +75,10 @@ class CodeTasks:
         """Who works on a task."""
         self.speak = speak
         self.beside = beside
+        self.needs = needs
+        """What sessions are to find, whatever one of them does to it."""
+        self._needed: dict[str, bytes] = {}
+        """The same as it was before the session."""
         self.key = key or folder
         """By which the store knows the files as they were; each checkout has its own."""
         self.writes = writes
@@ -84,7 +90,7 @@ class CodeTasks:
     @property
     def paths(self) -> tuple[str, ...]:
         """All of them, and what else Ralph writes."""
-        return (*code_task_paths(self.library, self.folder), *self.beside)
+        return (*self._paths(), *self.beside)
 
     # Before an iteration
 
@@ -96,8 +102,8 @@ class CodeTasks:
                 # What it says there is still to be heard.
                 return ()
             self._told += self._close(last)
-        files = self._files()
         try:
+            files = [self._read(path, self._content(path)) for path in self._paths()]
             placed = compiled([one.task for one in files])
             if not placed:
                 raise Missing(f"there are no code tasks in {self.folder}", hint="ralph team plan")
@@ -158,6 +164,7 @@ class CodeTasks:
 
     def begin(self, task: Task) -> None:
         """Say that somebody is at it; from now on what changes there may be a session's doing."""
+        self._needed = {path: self._bytes(path) for path in self.needs}
         contents = {}
         for one in self._files():
             stamp = Stamp(word=Word.IN_PROGRESS, by=self.seat(task), at=self._now())
@@ -166,9 +173,10 @@ class CodeTasks:
         self._remember(contents, held_for=task.id)
 
     def leave(self, task: Task) -> tuple[str, ...]:
-        """It may change anything in the checkout; the files are looked at later."""
+        """It may change anything in the checkout; the files are looked at later. Only what others
+        need is back before its work is looked at, so that it is not committed as gone."""
         del task
-        return ()
+        return self._bring_back()
 
     def look(self, task: Task) -> Left:
         """What the session says in its file. Whatever else it changed in them is put back."""
@@ -247,6 +255,19 @@ class CodeTasks:
             " edit it while no session is at work, such as after `ralph pause`"
         )
 
+    def _bring_back(self) -> tuple[str, ...]:
+        """It may write into the documents of the goal; who empties one takes away the plan."""
+        gone = [path for path, text in self._needed.items() if text and not self._bytes(path)]
+        for path in gone:
+            self.library.put(path, self._needed[path])
+        return tuple(f"{path} was removed or emptied by the session; it is back" for path in gone)
+
+    def _bytes(self, path: str) -> bytes:
+        """Empty also where there is nothing to be read."""
+        with suppress(RalphError):
+            return self.library.content(path) or b""
+        return b""
+
     def _keep(self, path: str, now: Found | None) -> str:
         """It may be a person who has changed it: nothing of theirs is lost."""
         if now is None or not now.content.strip():
@@ -309,9 +330,21 @@ class CodeTasks:
 
     def _files(self) -> list[Found]:
         """In the order of their paths."""
-        paths = code_task_paths(self.library, self.folder)
-        contents = ((path, self.library.content(path)) for path in paths)
-        return [self._read(path, content) for path, content in contents if content is not None]
+        found = []
+        for path in self._paths():
+            # A session may have put anything in its place: then it is gone, and comes back.
+            with suppress(RalphError):
+                found.append(self._read(path, self._content(path)))
+        return found
+
+    def _paths(self) -> list[str]:
+        return code_task_paths(self.library, self.folder)
+
+    def _content(self, path: str) -> bytes:
+        content = self.library.content(path)
+        if content is None:
+            raise Missing(f"{path} is gone")
+        return content
 
     def _read(self, path: str, content: bytes) -> Found:
         encoded = decode(content)

@@ -225,6 +225,12 @@ def _all_below(library: Library, folder: str, depth: int = 4) -> list[str]:
     return found
 
 
+def papers(library: Library) -> tuple[str, ...]:
+    """What has been written about all goals, besides their code tasks."""
+    goals = (GoalFiles(name=name) for name in library.folders(SPECS))
+    return tuple(path for one in goals for path in one.papers if library.exists(path))
+
+
 def find_goal(library: Library, said: str) -> Goal:
     """The goal of that name, or a new one with these words. UsageError where that is no name, or
     that of another goal: only the beginning of a long sentence is in it."""
@@ -317,6 +323,7 @@ def code_tasks_of(
         max_retries=max_retries,
         seat=lambda task: _seat_of(store, task),
         beside=(goal.files.runbook,),
+        needs=goal.files.papers,
         writes=writes,
     )
 

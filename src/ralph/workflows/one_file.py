@@ -55,7 +55,7 @@ class OneFile:
         left = frozenset(self.before.dirty) - kit.own - kit.kept
         if left:
             kit.kept |= left
-            kit.warn(f"left as it is, and not committed: {_named(sorted(left))}", task.id)
+            kit.warn(f"left as it is, and not committed: {some_of(sorted(left))}", task.id)
 
     def leave(self, task: Task) -> tuple[str, ...]:
         """Put back what it changed beside the file; what that was is kept under a ref."""
@@ -67,7 +67,7 @@ class OneFile:
         others = [path for path in changes.files if path not in kit.own]
         if not others and not changes.commits:
             return ()
-        what = _named(others) if others else _counted(changes.commits)
+        what = some_of(others) if others else _counted(changes.commits)
         return self._put_back(before, f"refs/ralph/{task.id}/{task.attempt}", what)
 
     def _put_back(self, to: Snapshot, ref: str, what: str) -> tuple[str, ...]:
@@ -109,6 +109,7 @@ def _counted(commits: Sequence[str]) -> str:
     return "1 commit" if len(commits) == 1 else f"{len(commits)} commits"
 
 
-def _named(paths: list[str]) -> str:
+def some_of(paths: list[str]) -> str:
+    """The first few, by name."""
     names = ", ".join(one_line(path, 60) for path in paths[:SHOWN])
     return f"{names} and {len(paths) - SHOWN} more" if len(paths) > SHOWN else names

@@ -3,6 +3,7 @@
 from ralph.core.task import Task
 from ralph.engine.kit import Kit
 from ralph.ports.document import Left, Passage
+from ralph.workflows.one_file import some_of
 
 
 class Quoted:
@@ -45,7 +46,7 @@ class Quoted:
         kit.workspace.commit(
             now, now, "Leave the documents alone\n", frozenset(), frozenset(changed)
         )
-        names = ", ".join(sorted(changed))
+        names = some_of(sorted(changed))
         return (f"{names}: put back, since only Ralph writes there while a team works",)
 
     def look(self, task: Task) -> Left:

@@ -91,7 +91,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     def lines(self, screen: Screen, width: int) -> list[str]:
         """As a person reads it."""
         if self.run is None:
-            return ["no team has run yet; `ralph run --workers N` starts one"]
+            return ["no team of several has run yet; `ralph run --workers N` starts one"]
         living = [self.run] if self.is_alive else []
         return [
             *run_lines(living, self.run, {self.run.id: self.spent}),

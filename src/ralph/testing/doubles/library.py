@@ -33,7 +33,8 @@ class FakeLibrary:
         return path in self.pages or path in self.troubles
 
     def put(self, path: str, content: bytes) -> None:
-        """Nobody else is there."""
+        """Nobody else is there; what could not be read makes room."""
+        self.troubles.pop(path, None)
         self.pages[path] = content.decode("utf-8", "surrogateescape")
 
     def draw(self, path: str, pieces: Iterable[bytes]) -> None:
