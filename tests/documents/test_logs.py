@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ralph.documents import activity_log, errors_log
 from ralph.documents.activity_log import Iteration, event_line, summary_line, with_summary
-from ralph.documents.progress_log import Checked, Progress, entry, fresh
+from ralph.documents.progress_log import Checked, Progress, entry, fresh, last_words
 from ralph.documents.run_summary import RunSummary, render
 
 TIME = "2026-03-01 12:00:00"
@@ -192,6 +192,19 @@ def test_an_entry_says_where_there_is_nothing() -> None:
     text = entry(a_progress())
     assert "- Commit: none\n- Post-commit status: clean\n- Verification:\n  - none\n" in text
     assert "- What was done:\n  not said\n" in text
+
+
+def test_what_a_session_says_at_its_end_is_what_was_done() -> None:
+    said = (
+        'I have built it.\n\n- a form\n<knowledge title="x">a\nb</knowledge>\n'
+        "<task-done>t-1</task-done>\n<promise>COMPLETE</promise>\n"
+    )
+    assert last_words(said) == "I have built it.\n\n- a form"
+    assert last_words("<task-done>t-1</task-done>\n") == ""
+    noise = "\n".join(f"line {number} " + "x" * 1000 for number in range(100))
+    lines = last_words(noise).splitlines()
+    assert [lines[0][:8], lines[-1][:8], len(lines)] == ["line 80 ", "line 99 ", 20]
+    assert max(map(len, lines)) == 500
 
 
 def test_long_lists_are_cut_and_counted() -> None:

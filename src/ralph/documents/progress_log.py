@@ -1,5 +1,6 @@
 """`.ralph/progress.md`: what was done, story by story. Ralph and agents only ever add to it."""
 
+import re
 from typing import Final
 
 import msgspec
@@ -8,6 +9,12 @@ from ralph.core.safe_text import block, one_line
 from ralph.documents.run_summary import listed
 
 PATH: Final = ".ralph/progress.md"
+SIGIL: Final = re.compile(
+    r"<(task-done|promise|next-model|phase-complete|knowledge|dismiss)\b.*?</\1>", re.S
+)
+LINES: Final = 20
+WIDTH: Final = 500
+"""More than so many lines, or longer ones, are no summary."""
 
 
 def fresh(date: str) -> str:
@@ -80,6 +87,12 @@ def entry(progress: Progress) -> str:
             "",
         ]
     )
+
+
+def last_words(message: str) -> str:
+    """What a session says at its end, without what it says to Ralph alone."""
+    lines = SIGIL.sub("", message).strip().splitlines()[-LINES:]
+    return "\n".join(one_line(line, WIDTH) if len(line) > WIDTH else line for line in lines)
 
 
 def _quoted(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from ralph.core.task import Task
 from ralph.core.transitions import Accepted, GaveUp, Rejected, Released, Struck
 from ralph.documents import activity_log, errors_log, guardrails, progress_log
 from ralph.documents.activity_log import Iteration, event_line, with_summary
-from ralph.documents.progress_log import Checked, Progress, entry
+from ralph.documents.progress_log import Checked, Progress, entry, last_words
 from ralph.documents.run_summary import RunSummary, render
 from ralph.ports.chronicle import Account
 from ralph.ports.clock import Clock
@@ -75,7 +75,8 @@ class Logs:
 
     def _progress(self, account: Account) -> None:
         session, p = account.session, self.pipeline
-        said = read_sigils(session.ending.message if session.ending else "")
+        message = session.ending.message if session.ending else ""
+        said = read_sigils(message)
         told = Progress(
             time=_stamp(self.clock.now()),
             story=_titled(account.task),
@@ -90,7 +91,7 @@ class Logs:
                 for one in session.gates
             ),
             files=tuple(dict.fromkeys((*account.committed, *account.uncommitted))),
-            done=said.journal or account.verdict.message,
+            done=said.journal or last_words(message) or account.verdict.message,
             learned=tuple(one.title or one_line(one.text, 200) for one in said.knowledge),
         )
         fresh = progress_log.fresh(told.time)
