@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ralph.core import events
 from ralph.core.ending import Exit, Stop
@@ -15,6 +16,7 @@ from ralph.core.outcome import Outcome
 from ralph.core.target import Everything
 from ralph.core.task import Status
 from ralph.core.transitions import Blocked
+from ralph.engine.loop import run
 from ralph.ports.executor import Command, Listener
 from ralph.ports.history import Mark, Word
 from ralph.testing.doubles import is_stopped, says
@@ -114,6 +116,18 @@ def test_unfinished_work_of_a_blocked_task_is_set_aside(world: World) -> None:
     world.run(world.works("other.txt"))
     assert world.workspace.saved == {f"refs/ralph/{first}/1": {"half.txt": "x"}}
     assert world.workspace.head == {"other.txt": "x"}
+
+
+def test_without_commits_a_run_goes_on_in_the_files_of_the_one_before(world: World) -> None:
+    tasks = [world.add(str(number)) for number in range(2)]
+    world.limits = Limits(iterations=1)
+    for text in ("one", "two"):
+        kit = world.kit()
+        kit.settings = replace(kit.settings, commit="none")
+        world.executor.sessions = [world.works(text=text)]
+        run(kit)
+    assert [world.task(task).status for task in tasks] == [Status.DONE, Status.DONE]
+    assert (world.workspace.files, world.workspace.head) == ({"work.txt": "two"}, {})
 
 
 def test_a_persons_changes_are_left_alone(world: World) -> None:

@@ -82,7 +82,7 @@ def _judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
         or on_claim(task, read_sigils(ending.message), told)
         or on_history(_lost(kit, session, base))
         or on_tampering(_tampered(kit, session, base))
-        or on_change(task, _worked_on(kit, session, base), kit.kept)
+        or on_change(task, _worked_on(kit, session, base), _never_committed(kit, base))
         or on_result(kit.missing(task))
         or _gates(kit, claim, session, base)
     )
@@ -124,6 +124,14 @@ def _worked_on(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[s
     if changed <= kit.kept and then is not None and then.after != session.after:
         changed |= _changed(kit, then.before, then.after)
     return changed
+
+
+def _never_committed(kit: Kit, base: Snapshot | None) -> frozenset[str]:
+    """What cannot count as work. Without any commits, work on top of what is not committed does: an
+    earlier run may have left that in the tree."""
+    if kit.settings.commit != "none" or base is None:
+        return kit.kept
+    return kit.kept - {*base.dirty}
 
 
 def _changed(kit: Kit, base: Snapshot | None, after: Snapshot | None) -> frozenset[str]:
