@@ -159,6 +159,17 @@ def test_it_stops_for_approval_after_planning(project: Project) -> None:
     assert ran(project)[2:4] == ["US-001", "US-002"]
 
 
+def test_without_commits_it_stops_before_validation(project: Project) -> None:
+    everything(project)
+    done = project.try_ralph("auto", "tea", "--yes", "--no-commit")
+    refused(done, 6, "built, and not committed", "then ralph auto")
+    assert ran(project) == ["prd-prd", "prd-plan", "US-001", "US-002"]
+    project.git("add", "-A")
+    project.git("commit", "-qm", "by hand")
+    project.ralph("auto", "--no-commit")
+    assert ran(project)[4:] == ["prd-validate-US-001", "prd-validate-US-002"]
+
+
 def test_it_goes_on_with_the_phase_where_it_stopped(project: Project) -> None:
     everything(project)
     project.ralph("auto", "tea", "--yes", "--limit", "1", code=4)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ralph.core.ending import Exit
 from ralph.core.errors import Missing
-from ralph.core.events import RunEnded
+from ralph.core.events import RunEnded, Warned
 from ralph.core.gates import Gate
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
@@ -69,6 +69,14 @@ def test_what_was_found_before_a_stop_is_not_asked_again(tmp_path: Path) -> None
     assert (ended.outcome, report.passed) == (Outcome.COMPLETE, True)
     assert court.heard == ["US-001", "US-002"]
     assert "saw it" in court.workspace.head[PIPELINE.report]
+
+
+def test_what_is_not_committed_is_said_to_be_left_out(tmp_path: Path) -> None:
+    court = Court(tmp_path)
+    court.workspace.edit("code.txt", "new")
+    court.validate()
+    said = [one.message for one in court.told(Warned) if isinstance(one, Warned)]
+    assert "1 uncommitted file is no part of what is validated: the newest commit" in said
 
 
 def test_on_another_commit_everything_is_looked_at_again(tmp_path: Path) -> None:

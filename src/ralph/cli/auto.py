@@ -139,6 +139,8 @@ def _travel(
             journey = remember(store, pipeline, wanted)
         if code != 0:
             return code
+        if is_build and pipeline.no_commit:
+            return _wait_for_a_commit(pipeline)
     if not args.json:
         print("everything is built and validated")
     return 0
@@ -181,6 +183,14 @@ def _is_approved(pipeline: "Pipeline", args: Namespace) -> bool:
         return False
     print(f"The plan is {pipeline.plan}. Build it? [y/N] ", end="", flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _wait_for_a_commit(pipeline: "Pipeline") -> int:
+    """Validation sees nothing but commits: it would open all that was built."""
+    print("ralph: the stories are built, and not committed", file=sys.stderr)
+    again = pipeline.command("auto")
+    print(f"hint: commit them; then {again}   validates the newest commit", file=sys.stderr)
+    return PAUSED
 
 
 def _wait_for_approval(pipeline: "Pipeline") -> int:

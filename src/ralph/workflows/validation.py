@@ -64,7 +64,7 @@ def validate(
     root = root_task(kit.store, pipeline)
     validation = Validation(kit, pipeline, kit.settings.gates, max_retries)
     validation.prepare(root, stories.tasks.done())
-    told = uncommitted_edits(kit, (pipeline.prd, pipeline.report))
+    told = uncommitted_edits(kit, (pipeline.prd, pipeline.report)) + _not_seen(kit, pipeline)
     kit.settings = replace(
         kit.settings,
         gates=(),
@@ -87,6 +87,13 @@ def validate(
     stories.reopen({one.id: (tuple(_bad(one)), _why(one)) for one in report.stories if _bad(one)})
     validation.end()
     return report, ended, _commit(kit, pipeline)
+
+
+def _not_seen(kit: Kit, pipeline: Pipeline) -> tuple[str, ...]:
+    own = {kit.workspace.prefix + path for path in pipeline.tracked}
+    count = len(set(kit.take_snapshot().dirty) - own)
+    files = f"{count} uncommitted {'file is' if count == 1 else 'files are'}"
+    return (f"{files} no part of what is validated: the newest commit",) if count else ()
 
 
 def _bad(story: StoryReport) -> list[str]:
