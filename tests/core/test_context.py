@@ -4,7 +4,7 @@ import pytest
 
 from ralph.core.agent_events import Request, Text, ToolResult
 from ralph.core.context import OVERHEAD, Filling, Room, filling, is_due, is_full
-from ralph.core.ending import Digest
+from ralph.core.ending import CHARS_PER_TOKEN, MOST_TOLD, Digest
 
 
 def test_what_its_requests_report_counts() -> None:
@@ -28,6 +28,12 @@ def test_without_reports_it_is_estimated() -> None:
     assert found.opened == 500 + OVERHEAD
     assert found.used == found.opened + 1100
     assert found.from_tools == 1000
+
+
+def test_of_a_very_long_answer_only_so_much_is_in_it() -> None:
+    digest = Digest()
+    digest.take(ToolResult(text="y" * 400, cut=5_000_000))
+    assert filling(digest, 500, 200_000).from_tools == MOST_TOLD // CHARS_PER_TOKEN
 
 
 @pytest.mark.parametrize(

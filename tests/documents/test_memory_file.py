@@ -19,11 +19,30 @@ FACTS = Facts(
 
 def test_what_a_session_wrote_is_kept_and_facts_are_added() -> None:
     text = written(FACTS, "# My notes\n\n## Session summary\n\nHalf.\n")
-    assert text == (
-        "# Memory of t-000001, attempt 2, session 3\n\n## Session summary\n\nHalf.\n\n"
-        "## Files modified\n\n- `src/a.py`\n"
+    assert text.startswith(
+        "# Memory of t-000001, attempt 2, session 3\n\n## Session summary\n\nHalf.\n\n## Completed"
     )
+    assert text.endswith("\n\n## Files modified\n\n- `src/a.py`\n")
+    assert titles(text) == list(SECTIONS)
     assert written(FACTS, text) == text, "once more, it is the same"
+
+
+def test_what_has_no_heading_is_its_summary() -> None:
+    text = written(FACTS, "Half of it works.", [ToolUse(name="Bash", summary="make", call="1")])
+    assert titles(text) == list(SECTIONS)
+    assert "## Session summary\n\nHalf of it works.\n" in text
+    assert "- Bash: make" in text, "where it stands, as it was seen"
+
+
+def test_what_it_has_written_is_not_said_twice() -> None:
+    notes = "### Learnings:\n\nNone.\n\n## FILES MODIFIED\n\nall\n"
+    text = written(FACTS, notes)
+    assert "tabs count" not in text
+    assert "src/a.py" not in text
+
+
+def titles(text: str) -> list[str]:
+    return [line[3:] for line in text.splitlines() if line.startswith("## ")]
 
 
 def test_what_was_seen_has_every_section() -> None:
@@ -34,8 +53,7 @@ def test_what_was_seen_has_every_section() -> None:
         Result(text=""),
     ]
     text = drawn(FACTS, told)
-    titles = [line[3:] for line in text.splitlines() if line.startswith("## ")]
-    assert titles == list(SECTIONS)
+    assert titles(text) == list(SECTIONS)
     for part in ("61% full", "- Bash: make", "> It is the lexer.", "- tabs count", "abcdef012345"):
         assert part in text
     assert "one tool, 1 of them in vain" in text

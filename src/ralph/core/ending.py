@@ -27,6 +27,9 @@ from ralph.core.safe_text import one_line
 
 FINAL_MESSAGE_BYTES: Final = 64 * 1024
 CHARS_PER_TOKEN: Final = 4
+MOST_TOLD: Final = 40_000
+"""Characters of a tool's answer that a model gets to read, about: agents cut out the middle of what
+is longer, and say it to us in full."""
 MOST_OPEN_CALLS: Final = 1000
 MOST_DENIALS: Final = 20
 ERROR_CHARS: Final = 200
@@ -121,8 +124,9 @@ class Digest(msgspec.Struct, kw_only=True):
                 if call and len(self.open_calls) < MOST_OPEN_CALLS:
                     self.open_calls.add(call)
             case ToolResult(call=call, text=text, cut=cut, error=error):
-                self.size += len(text) + cut
-                self.from_tools += len(text) + cut
+                told = min(len(text) + cut, MOST_TOLD)
+                self.size += told
+                self.from_tools += told
                 self.tool_errors += error
                 self.tool_error = one_line(text, ERROR_CHARS) or "it failed" if error else ""
                 self.open_calls.discard(call)

@@ -1,6 +1,7 @@
 """`MEMORY.md`: what a session leaves to the fresh one that goes on with its task."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -18,6 +19,7 @@ SECTIONS: Final = (
     "Learnings",
     "Files modified",
 )
+TITLE: Final = re.compile(r"^#{1,4}[ \t]+(.+?)[ \t]*:?$", re.MULTILINE)
 LONGEST: Final = 32_000
 """Characters: the next session has other things to read."""
 EARLIER: Final = 8_000
@@ -56,16 +58,33 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     learnings: tuple[str, ...] = ()
 
 
-def written(facts: Facts, notes: str) -> str:
-    """As the session has put it. What is a fact is not left to it."""
+def written(facts: Facts, notes: str, told: Iterable[AgentEvent] = ()) -> str:
+    """As the session has put it. What it has left out is as it was seen."""
     body = _without_heading(notes).strip()[:LONGEST]
-    if "## files modified" not in body.lower():
-        body += f"\n\n## Files modified\n\n{_files(facts)}"
-    return f"{_heading(facts)}\n\n{body}\n"
+    if not TITLE.search(body):
+        body = f"## {SECTIONS[0]}\n\n{body}"
+    has = {found[1].strip().lower() for found in TITLE.finditer(body)}
+    missing = {name: text for name, text in _parts(facts, told).items() if name.lower() not in has}
+    return f"{_heading(facts)}\n\n{body}\n{_sections(missing)}"
 
 
 def drawn(facts: Facts, told: Iterable[AgentEvent], earlier: str = "") -> str:
     """From what was seen of a session that has not written anything itself."""
+    parts = _parts(facts, told)
+    parts[SECTIONS[0]] += " Ralph has put this together, since it wrote nothing itself."
+    text = _sections(parts)
+    if earlier:
+        before = _without_heading(earlier).strip()
+        text += f"\n## What the session before it left\n\n{_deeper(before)[:EARLIER]}\n"
+    return f"{_heading(facts)}\n{text}"
+
+
+def _sections(parts: Mapping[str, str]) -> str:
+    return "".join(f"\n## {title}\n\n{body}\n" for title, body in parts.items())
+
+
+def _parts(facts: Facts, told: Iterable[AgentEvent]) -> dict[str, str]:
+    """Every section, as it was seen."""
     calls, words, failed = _seen(told)
     done = [f"- commit {one_line(commit[:12])}" for commit in facts.commits]
     state = [f"Its last words:\n\n{_quoted(words)}" if words else "It has said nothing."]
@@ -73,20 +92,14 @@ def drawn(facts: Facts, told: Iterable[AgentEvent], earlier: str = "") -> str:
         more = f", the last {SHOWN_CALLS} of {len(calls)}" if len(calls) > SHOWN_CALLS else ""
         listed = "\n".join(f"- {one}" for one in calls[-SHOWN_CALLS:])
         state.append(f"What it did{more}:\n\n{listed}")
-    parts = {
+    return {
         "Session summary": f"Session {facts.number} of attempt {facts.attempt} at"
-        f" {one_line(facts.title, 200)}. {_sentence(facts.ending)} {_used(len(calls), failed)}"
-        " Ralph has put this together, since it wrote nothing itself.",
+        f" {one_line(facts.title, 200)}. {_sentence(facts.ending)} {_used(len(calls), failed)}",
         "Completed tasks": "\n".join([*done, f"- {facts.task} is not done yet"]),
         "Current task state": "\n\n".join(state),
         "Learnings": _listed(facts.learnings) or "None were written down.",
         "Files modified": _files(facts),
     }
-    text = "\n\n".join(f"## {title}\n\n{body}" for title, body in parts.items())
-    if earlier:
-        before = _without_heading(earlier).strip()
-        text += f"\n\n## What the session before it left\n\n{_deeper(before)[:EARLIER]}"
-    return f"{_heading(facts)}\n\n{text}\n"
 
 
 def _seen(told: Iterable[AgentEvent]) -> tuple[list[str], str, int]:

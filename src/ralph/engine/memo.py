@@ -82,9 +82,9 @@ class Memo:
         )
         is_known = found == self._before or (self._before is None and bool(earlier))
         if self.path and found.strip() and not is_known:
-            text = memory_file.written(facts, found)
+            text = memory_file.written(facts, found, _stream(session))
         elif said.strip():
-            text = memory_file.written(facts, said)
+            text = memory_file.written(facts, said, _stream(session))
         else:
             text = memory_file.drawn(facts, _stream(session), earlier)
         try:

@@ -3,6 +3,7 @@
 from ralph.core.ended import Ended
 from ralph.core.ending import Ending
 from ralph.core.handoff_events import SessionHandedOver
+from ralph.core.tool_uses import ToolUses
 from ralph.ports.history import Mark, Session
 from ralph.ports.ledger import Asked
 from ralph.ports.stints import Stint
@@ -50,6 +51,19 @@ class StintsContract(Contract):
         assert store.stints(session.id) == [stint for stint, _ in both]
         assert [one.event for one in store.events()][-2:] == [event for _, event in both]
         assert store.spent(Asked(task=session.task_id)).reported_usd == 0.5
+
+    def test_a_fresh_session_has_been_told_nothing_by_tools(self, store: Store) -> None:
+        begin(store)
+        add(store, "a")
+        taken = claim(store)
+        session = start(store, taken)
+        store.note_tools(session.id, ToolUses(tokens=90_000, errors=1, last_error="no"))
+        stint, event = _handed(session, 1)
+        store.hand_over(stint, event)
+        store.start_session(session, taken, event)
+        known = store.session(session.task_id, session.attempt)
+        assert known is not None
+        assert known.tools == ToolUses()
 
     def test_the_attempt_goes_on(self, store: Store) -> None:
         begin(store)

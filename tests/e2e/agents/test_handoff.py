@@ -50,8 +50,11 @@ def check(project: RealProject, task: str) -> None:
     assert project.git("log", "--all", "--format=%h", "--", "MEMORY.md") == ""
 
 
-def test_a_session_in_mid_task_hands_over_and_the_second_one_finishes(real: Real) -> None:
-    project = real("claude")
+@pytest.mark.parametrize("agent", ["claude", "claude-sdk"])
+def test_a_session_in_mid_task_hands_over_and_the_second_one_finishes(
+    real: Real, agent: str
+) -> None:
+    project = real(agent)
     task = project.scripted("x", *two_sessions())
     events = project.events()
     told = [one["event"] for one in events if "session" in str(one["event"])]

@@ -89,6 +89,8 @@ class HistoryPart(ReviewsPart):
         """Record it, and the task's base if it has none. ClaimLost if the claim is gone."""
         self.require(claim)
         self.db.execute(SQL.save_session, row_of(session))
+        # In the place of one that has handed over, it has been told nothing yet.
+        self._note(session.id, session.tools)
         self.remember_base(session.task_id, session.before)
         self.emit(event, session.run_id)
 
@@ -133,6 +135,9 @@ class HistoryPart(ReviewsPart):
     @whole
     def note_tools(self, session: SessionId, uses: ToolUses) -> None:
         """Record what its hooks have told of its tools."""
+        self._note(session, uses)
+
+    def _note(self, session: SessionId, uses: ToolUses) -> None:
         values = {
             "id": session,
             "tokens": uses.tokens,
