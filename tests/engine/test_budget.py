@@ -20,6 +20,7 @@ from ralph.core.task import Status
 from ralph.ports.agent import Account, Setup
 from ralph.ports.executor import Command, Listener
 from ralph.ports.history import Check
+from ralph.ports.ledger import Asked
 from ralph.testing.doubles import Play
 from tests.engine.world import World
 
@@ -126,6 +127,28 @@ def test_tokens_are_warned_of_before_they_stop_a_session_that_nobody_pays_for(wo
     ]
 
 
+class Switched(Metered):
+    """Stops itself when it has spent what it may."""
+
+    def ending(self, digest: Digest, exit_: Exit) -> Ending:
+        return replace(super().ending(digest, exit_), ended=Ended.BUDGET_LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("budget", "strikes"), [(Budget(session_usd=20.0), 1), (Budget(run_usd=20.0), 0)]
+)
+def test_whose_limit_a_session_has_met_by_its_own_switch(
+    world: World, budget: Budget, strikes: int
+) -> None:
+    world.agents, world.prices = (Switched(told=True),), {}
+    world.budget = budget
+    world.limits = replace(world.limits, iterations=1)
+    task = world.add()
+    world.run(speaks(world, "x" * 21))
+    found = world.task(task)
+    assert (found.status, found.strikes) == (Status.PENDING, strikes)
+
+
 class Silent(Metered):
     """Says what it has used only in the end."""
 
@@ -147,6 +170,16 @@ def test_who_reports_nothing_while_it_works_is_measured_by_its_words(
     assert first is not None
     assert first.ending is not None
     assert first.ending.ended is Ended.BUDGET_LIMIT
+
+
+def test_who_was_stopped_before_it_could_sum_up_has_cost_something(world: World) -> None:
+    world.agents, world.prices = (Silent(),), {MODEL: Price(input=4_000_000.0)}
+    world.budget = Budget(run_usd=100.0)
+    task = world.add()
+    ended = world.run(speaks(world, "x" * 60, "y" * 60, CLAIM))
+    assert ended.outcome is Outcome.PAUSED, "or it would be begun again and again"
+    assert "~$120.00" in str(world.store.spent(Asked(task=task)))
+    assert world.task(task).strikes == 0
 
 
 def test_what_other_runs_spend_meanwhile_counts_for_the_project(world: World) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from ralph.core.agent_events import Usage
 from ralph.core.budget import (
     Bill,
@@ -73,6 +75,14 @@ class Purse:
         """Why no session may start, by what is billed."""
         level = reached(self.budget, self.bill)
         return told(self.budget, self.bill, level) if level else None
+
+    def beyond(self, cost_usd: float | None) -> str:
+        """Why none may start after one that has just cost this much; empty: another one may."""
+        bill = replace(self.bill, session_usd=cost_usd or 0.0)
+        level = reached(self.budget, bill)
+        if level not in (Level.RUN, Level.PROJECT):
+            return ""
+        return told(self.budget, bill, level)
 
     def so_far(self, digest: Digest, asked: str) -> Bill:
         """With a session that is at work; its cost is known where its model has a price."""

@@ -96,6 +96,13 @@ def hold(
         why = f"the login was renewed meanwhile: {ending.detail}"
         ending = replace(ending, ended=Ended.OVERLOADED, detail=why)
     ending = priced(ending, kit.settings.prices, brief.terms.model)
+    if ending.cost_usd is None and exit_.stop is not None:
+        # It could not sum up any more. Whatever it was, it was not nothing.
+        guess = kit.purse.so_far(watch.digest, brief.terms.model).session_usd
+        ending = replace(ending, cost_usd=guess or None, estimated=bool(guess))
+    if ending.ended is Ended.BUDGET_LIMIT and (why := kit.purse.beyond(ending.cost_usd)):
+        # Its own switch was set to what the run had left: that is not the task's fault.
+        ending = replace(ending, ended=Ended.INTERRUPTED, detail=why)
     digest = watch.digest
     if handover is not None:
         ending = handover.counted(ending, digest)
