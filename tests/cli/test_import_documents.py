@@ -65,6 +65,20 @@ def test_without_gh_it_says_what_to_do(ralph: Cli, monkeypatch: pytest.MonkeyPat
     assert_one_line(ralph("task", "import", "--github", code=69), hint=True)
 
 
+def test_a_gh_that_a_session_may_have_written_is_not_run(
+    ralph: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is on the PATH and below /tmp, as these tests are, sessions cannot write.
+    monkeypatch.setattr("ralph.adapters.sandbox.needed.REPLACED", ())
+    program = ralph.path / "node_modules" / ".bin" / "gh"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\ntouch '{ralph.path}/caught'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.defpath}")
+    assert_one_line(ralph("task", "import", "--github", code=69), hint=True)
+    assert not (ralph.path / "caught").exists()
+
+
 def test_what_to_bring_in_has_to_be_said_once(ralph: Cli) -> None:
     assert_one_line(ralph("task", "import", code=64), hint=True)
     said = ralph("task", "import", "--github", "-", code=64)

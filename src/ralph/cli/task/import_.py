@@ -94,7 +94,7 @@ def import_file(
     if name is not None and os.path.isdir(name):
         foreign: list[Numbered] | None = _code_tasks(name)
     else:
-        data = _issues(project.root) if name is None else _content(name)
+        data = _issues(project) if name is None else _content(name)
         shown = "what gh prints" if name is None else "standard input" if name == "-" else name
         foreign = read_foreign(data, shown, _feature(project, name))
     found = read(BytesIO(data)) if foreign is None else foreign
@@ -157,26 +157,28 @@ def _content(name: str) -> bytes:
         raise Missing(f"cannot read {name}: {error.strerror}") from error
 
 
-def _issues(root: str) -> bytes:
+def _issues(project: "Project") -> bytes:
     """What `gh` says."""
-    import subprocess
-
-    from ralph.core.errors import Unavailable
+    from ralph.adapters.executor.clock import SystemClock
+    from ralph.adapters.executor.processes import Processes
+    from ralph.core.errors import RalphError, Unavailable
+    from ralph.wiring.programs import outside
+    from ralph.wiring.walls import ground_of
 
     fields = "number,title,body,labels,state,url"
+    argv = ["gh", "issue", "list", "--limit", "1000", "--json", fields]
+    executor = Processes(SystemClock())
     try:
-        done = subprocess.run(
-            ["gh", "issue", "list", "--limit", "1000", "--json", fields],
-            cwd=root,
-            capture_output=True,
-            check=False,
-        )
-    except OSError as error:
+        # Not one that a session has put on the PATH: it would have all that the person may do.
+        done = outside(ground_of(project), executor).capture(argv, cwd=project.root)
+    except RalphError as error:
         hint = "install gh, or pipe what it prints elsewhere: ralph task import -"
-        raise Unavailable(f"gh cannot be started: {error.strerror}", hint=hint) from error
-    if done.returncode != 0:
+        raise Unavailable(f"gh cannot be started: {error}", hint=hint) from error
+    finally:
+        executor.close()
+    if done.code != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise Unavailable(f"gh fails: {said[0] if said else done.returncode}", hint="gh auth login")
+        raise Unavailable(f"gh fails: {said[0] if said else done.code}", hint="gh auth login")
     return done.stdout
 
 
