@@ -1,5 +1,6 @@
 """Both built-in agents keep the agent's promises, and a few of their own."""
 
+import subprocess
 from pathlib import Path
 
 import msgspec
@@ -150,6 +151,18 @@ def test_a_script_may_repeat(tmp_path: Path) -> None:
 def test_a_broken_script_is_named(tmp_path: Path, text: str) -> None:
     with pytest.raises(UnusableData, match=r"script\.toml"):
         a_script(tmp_path, text)
+
+
+def test_a_folder_of_ralphs_name_in_the_project_is_not_the_player(tmp_path: Path) -> None:
+    (tmp_path / "ralph").mkdir()
+    (tmp_path / "ralph" / "__init__.py").write_text("raise SystemExit('not this one')\n")
+    agent = a_script(tmp_path, '[[session]]\ntask = "*"\nsteps = [{ done = true }]\n')
+    launch = agent.command(a_brief())
+    done = subprocess.run(
+        launch.argv, input=launch.stdin, cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"<task-done>t-abc123" in done.stdout
 
 
 def test_the_players_lines_are_events_and_everything_else_is_kept(tmp_path: Path) -> None:

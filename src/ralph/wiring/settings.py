@@ -251,4 +251,4 @@ def _tools() -> tuple[str, ...]:
 def _ralph() -> tuple[str, ...]:
     """Ralph itself, as sessions start it."""
     beside = os.path.join(os.path.dirname(sys.executable), "ralph")
-    return (beside,) if os.access(beside, os.X_OK) else (sys.executable, "-m", "ralph")
+    return (beside,) if os.access(beside, os.X_OK) else (sys.executable, "-P", "-m", "ralph")

@@ -71,7 +71,7 @@ class ScriptedAgent:
             "steps": self._steps(brief),
         }
         return Launch(
-            argv=(sys.executable, "-m", "ralph.adapters.agents.player"),
+            argv=(sys.executable, "-P", "-m", "ralph.adapters.agents.player"),
             stdin=msgspec.json.encode(job),
         )
 
