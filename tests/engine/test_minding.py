@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from ralph.core.ending import Exit
+from ralph.core.errors import UsageError
 from ralph.core.events import RunEnded, Warned
 from ralph.core.ids import TaskId
 from ralph.core.outcome import Outcome
@@ -68,6 +71,17 @@ def test_run_builds_stories_and_ticks_them_as_build_does(tmp_path: Path) -> None
     assert desk.go().outcome is Outcome.COMPLETE
     assert desk.prd == DONE
     assert desk.workspace.head[PRD] == DONE
+
+
+def test_two_documents_are_never_one_feature(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.workspace.edit("namesake.md", DONE)
+    namesake = Pipeline(root="/project", prd="namesake.md")
+    with pytest.raises(UsageError, match=f"namesake.md and {PRD} would be one feature, prd"):
+        build(desk.kit(), namesake, 1)
+    desk.workspace.files.pop(PRD)
+    desk.ticks = False
+    assert build(desk.kit(), namesake, 1).outcome is Outcome.COMPLETE
 
 
 def test_a_tick_in_run_is_a_claim_that_needs_work_behind_it(tmp_path: Path) -> None:

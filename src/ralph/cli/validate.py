@@ -75,6 +75,7 @@ def validate_stories(
             feature=store.add_feature(pipeline.feature),
             max_retries=retries,
         )
+        note(store, stories, project.root)
         stories.follow()
         if not stories.tasks.done():
             raise Missing(f"no story of {pipeline.prd} is built", hint=pipeline.command("build"))
@@ -89,7 +90,6 @@ def validate_stories(
     again = pipeline.command(command)
     with assemble(project, prepare, screen, json=events, color=color, again=again) as kit:
         stories = followed(kit.store)
-        note(kit.store, stories, kit.workspace.path)
         report, ended, told = validate(kit, pipeline, stories, retries)
     for line in told:
         warn(line)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
+from ralph.core.errors import UsageError
 from ralph.core.ids import FeatureId
 from ralph.core.target import Everything
 from ralph.core.task import Task
@@ -33,9 +34,17 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def note(store: Papers, stories: Stories, checkout: str) -> None:
-    """Remember that there is such a document."""
+    """Remember that there is such a document. UsageError where another one has its name as a
+    feature: `docs/shop.md` and `docs-shop.md` have stories of the same ids."""
     known = Known(feature=stories.tasks.feature.id, checkout=checkout)
     before = _noted(store)
+    for path, other in before.items():
+        is_namesake = path != stories.path and other.feature == known.feature
+        if is_namesake and stories.library.exists(path):
+            raise UsageError(
+                f"{stories.path} and {path} would be one feature, {stories.tasks.feature.name}",
+                hint="give one of them another name",
+            )
     if before.get(stories.path) != known:
         content = msgspec.json.encode({**before, stories.path: known})
         store.keep_paper(Paper(path=NOTED, content=content))
