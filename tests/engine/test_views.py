@@ -65,6 +65,21 @@ def test_what_is_drawn_again_is_what_grew(world: World) -> None:
     assert "use port 0" in grown[views.PROGRESS]
 
 
+def test_a_lead_whose_workers_see_the_contexts_shows_them_as_well(world: World) -> None:
+    """As in a team: it hears of sessions by events alone."""
+    world.add()
+    library = FakeLibrary()
+    lead = Views(world.store, library, world.clock)
+    lead.begin()
+    world.run(world.works())
+    for recorded in world.store.events():
+        lead.event(recorded)
+    lead.draw(is_last=True)
+    shown = json.loads(library.pages[views.STATE])
+    assert shown == json.loads(world.library.pages[views.STATE])
+    assert shown["context_budget"]["current_usage"] > 0
+
+
 def test_nothing_is_told_twice_and_a_lost_file_comes_back(world: World) -> None:
     world.add()
     world.run(world.works())

@@ -14,6 +14,7 @@ from ralph.core.breaker import Tolerance
 from ralph.core.context import Filling, Room
 from ralph.core.errors import RalphError
 from ralph.core.handoff_events import SessionHandedOver
+from ralph.core.ids import TaskId
 from ralph.core.memory import MemoryKind
 from ralph.documents import views
 from ralph.documents.team_views import Tally
@@ -133,6 +134,11 @@ class Views:
             context=self._left(last) if last is not None else self._state.context,
         )
 
+    def _left_by(self, task: TaskId) -> Filling:
+        """The last session of a task."""
+        sessions = self._store.sessions(task=task, limit=1)
+        return self._left(sessions[-1]) if sessions else self._state.context
+
     def _left(self, session: Session) -> Filling:
         """How full its context was in the end."""
         ending = session.ending
@@ -159,6 +165,9 @@ class Views:
             case events.SessionEnded() | SessionHandedOver():
                 self._pay(event.cost_usd)
                 self._has_archived = True
+                if event.session_id == self._state.session:
+                    # Whoever leads a team hears of a context only now.
+                    self._state = replace(self._state, context=self._left_by(event.task_id))
             case (
                 check_events.VerificationEnded(cost_usd=cost)
                 | check_events.ReviewEnded(cost_usd=cost)
