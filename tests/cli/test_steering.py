@@ -14,6 +14,7 @@ from tests.cli.running import a_run
         (["resume"], Word.RESUME),
         (["stop"], Word.STOP),
         (["stop", "--now"], Word.STOP_NOW),
+        (["handoff"], Word.HAND_OFF),
     ],
 )
 def test_a_word_reaches_the_run(argv: list[str], word: Word, ralph: Cli) -> None:
@@ -65,6 +66,19 @@ def test_another_task_is_blocked_even_while_a_run_works(ralph: Cli) -> None:
         ralph("skip", other)
         assert running.store.take_controls(running.run) == []
     assert ralph.status(other) == "blocked"
+
+
+def test_one_session_of_several_can_be_asked_to_hand_over(ralph: Cli) -> None:
+    ralph.add("x", "--priority", "0")
+    other = ralph.add("y", "--priority", "1")
+    with a_run(ralph) as running:
+        task = running.claim().task.id
+        assert task in ralph("handoff", task).out
+        (control,) = running.store.take_controls(running.run)
+        assert (control.word, control.task_id) == (Word.HAND_OFF, task)
+        refused = ralph("handoff", other, code=64)
+        assert f"task {other} is pending, so no session is at work on it" in refused.err
+        assert_one_line(ralph("handoff", "t-nothing", code=66))
 
 
 def test_guidance_waits_for_the_next_session(ralph: Cli) -> None:

@@ -12,7 +12,7 @@ from ralph.core.agent_events import AgentEvent, Request, Text, ToolResult, ToolU
 from ralph.core.context import MOST, Room
 from ralph.core.ended import Ended
 from ralph.core.ending import Exit
-from ralph.core.ids import session_id
+from ralph.core.ids import TaskId, session_id
 from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.engine.loop import run
@@ -219,6 +219,18 @@ def test_a_person_can_want_it(world: World) -> None:
     (handed,) = world.told(handoff_events.SessionHandedOver)
     assert isinstance(handed, handoff_events.SessionHandedOver)
     assert handed.reason == "a person wants a fresh session"
+
+
+def test_a_wish_about_another_task_is_not_ours(world: World) -> None:
+    """In a team all workers hear it."""
+    task = world.add()
+
+    def asks() -> None:
+        world.store.send(world.store.runs()[0].id, Word.HAND_OFF, TaskId("t-another"))
+
+    world.run(session(world, edits(world), asks, "=1100", CLAIM))
+    assert world.task(task).status is Status.DONE
+    assert world.told(handoff_events.WrapUpAsked) == []
 
 
 def test_what_was_learned_before_a_hand_off_is_kept(world: World) -> None:

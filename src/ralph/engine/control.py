@@ -57,8 +57,10 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 kit.stopping = STOPPED
                 kit.stop_now = True
                 stop = Stop.INTERRUPTED
-            case Word.HAND_OFF:
+            case Word.HAND_OFF if control.task_id in (None, running):
                 _hand_off(kit)
+            case Word.HAND_OFF:
+                pass  # another worker's
             case Word.SKIP:
                 why = control.reason or SKIPPED
                 if control.task_id is not None and control.task_id == running:
