@@ -1,0 +1,64 @@
+"""What the documents of the repository say exists: commands, settings, files."""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ralph.cli.commands import COMMANDS, GROUPS, load
+from ralph.cli.dispatch import _find
+from ralph.cli.parser import build, help_text
+from ralph.config.load import load as load_settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+
+
+def lines_of_code(page: Path) -> Iterator[str]:
+    for line in page.read_text().splitlines():
+        command = re.match(r"(?:    |\$ )?((?:[A-Z_]+='[^']*' )?ralph (?!:).*)", line)
+        if command and "`" not in line:
+            yield re.split(r" [#|&<>]", re.sub(r"^[A-Z_]+='[^']*' ", "", command[1]))[0]
+
+
+def mentions(page: Path) -> Iterator[str]:
+    """In the text: words in capitals stand for something, and what is left out is left out."""
+    for said in re.findall(r"`ralph ([a-z][^`]*)`", page.read_text()):
+        yield re.split(r"[…|\[<]| [A-Z\"]", said)[0].strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_line_of_code_is_a_command_that_exists(page: Path) -> None:
+    for line in lines_of_code(page):
+        if "…" not in line and "|" not in line:
+            before, name, rest = _find(shlex.split(line.replace("[", "").replace("]", ""))[1:])
+            build(name, load(name)).read(before + rest)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_command_that_is_spoken_of_exists(page: Path) -> None:
+    for said in mentions(page):
+        words = [word for word in said.split() if not word.startswith("-")]
+        starts = [" ".join(words[:count]) for count in (3, 2, 1)]
+        name = next((one for one in starts if one in COMMANDS), None)
+        assert name or " ".join(words) in GROUPS, said
+        for option in re.findall(r"--[a-z-]+", said) if name else ():
+            assert option in help_text(name, load(name)), said
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_setting_that_is_shown_exists(page: Path, tmp_path: Path) -> None:
+    for text in re.findall(r"```toml\n(.*?)```", page.read_text(), re.S):
+        tomllib.loads(text)
+        (tmp_path / ".ralph.toml").write_text(text.replace("…", "x"))
+        assert load_settings(str(tmp_path), {}, {}).warnings == ()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), target
