@@ -57,10 +57,8 @@ def listen(kit: Kit, running: TaskId | None) -> Stop | None:
                 kit.stopping = STOPPED
                 kit.stop_now = True
                 stop = Stop.INTERRUPTED
-            case Word.HAND_OFF if control.task_id in (None, running):
-                _hand_off(kit)
             case Word.HAND_OFF:
-                pass  # another worker's
+                _hand_off(kit, control.task_id, running)
             case Word.SKIP:
                 why = control.reason or SKIPPED
                 if control.task_id is not None and control.task_id == running:
@@ -78,7 +76,9 @@ def _pause(kit: Kit, running: TaskId | None) -> None:
         kit.warn("the run will pause after this session")
 
 
-def _hand_off(kit: Kit) -> None:
+def _hand_off(kit: Kit, whose: TaskId | None, running: TaskId | None) -> None:
+    if whose not in (None, running):
+        return  # another worker's
     kit.memo.is_wanted = kit.memo.is_at_work
     if not kit.memo.is_at_work:
         # Between two tasks, or while the work is judged: a fresh session comes anyway.
