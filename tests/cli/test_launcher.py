@@ -70,3 +70,23 @@ def test_a_python_without_ralph_says_so(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("ralph: it is not installed for ")
     assert "hint: " in done.stderr
+
+
+SWALLOWING = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    pass
+raise ImportError("it went on")
+"""
+"""What an import may do with an exception that comes from nowhere: Python's own callbacks do."""
+
+
+@pytest.mark.parametrize("imported", ["decimal", "gettext"])
+def test_an_interrupt_in_the_middle_of_its_imports_ends_it(imported: str, tmp_path: Path) -> None:
+    (tmp_path / f"{imported}.py").write_text(SWALLOWING)
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    argv = [sys.executable, "-m", "ralph", "status"]
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import os
 import sys
 
 from ralph.cli.commands import COMMANDS, GROUPS, load
@@ -20,6 +21,20 @@ WITH_VALUE = ("-C", "--color")
 
 def dispatch(argv: list[str]) -> int:
     """Run one command; whatever happens becomes an exit code."""
+    import signal
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        # Until a command is at work there is nothing to tidy up; and half-way through an import an
+        # exception may be swallowed or, in msgspec, crash Python.
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    try:
+        return _dispatch(argv)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _dispatch(argv: list[str]) -> int:
     from ralph.cli import streams
 
     # Importing makes many objects and no garbage; looking for it takes a tenth of the time.
@@ -57,6 +72,7 @@ def _run(argv: list[str]) -> int:
     args = build(name, command).read(before + rest)
     if args.directory:
         _go_to(args.directory)
+    _heed_interrupts()
     return command.run(args)
 
 
@@ -116,9 +132,15 @@ def _spare_typing_extensions() -> None:
         del sys.modules["typing_extensions"]
 
 
-def _go_to(directory: str) -> None:
-    import os
+def _heed_interrupts() -> None:
+    """From here on Ctrl-C is an exception, so that a command can leave in good order."""
+    import signal
 
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _go_to(directory: str) -> None:
     try:
         os.chdir(directory)
     except OSError as error:
