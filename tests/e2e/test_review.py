@@ -67,10 +67,14 @@ def test_without_being_asked_for_nobody_reviews(reviewed: Project) -> None:
 
 
 def test_with_several_workers_one_passes_and_one_is_blocked(reviewed: Project) -> None:
-    work = 'echo x > "$RALPH_TASK_ID.txt"; echo "<task-done>$RALPH_TASK_ID</task-done>"'
+    work = (
+        'cat ".ralph/reviews/task-$RALPH_TASK_ID-review.md" > "$RALPH_TASK_ID.txt" || date > x.txt;'
+        ' echo "<task-done>$RALPH_TASK_ID</task-done>"'
+    )
     review = (
         'case "$(cat)" in *alpha*) echo "<review-blocked>whose is it?</review-blocked>";;'
-        ' *) echo "<review-pass>good</review-pass>";; esac'
+        ' *) if grep -q "Summary: not yet" t-*.txt; then echo "<review-pass>good</review-pass>";'
+        ' else echo "<review-fail>not yet</review-fail>"; fi;; esac'
     )
     two(reviewed, work, review)
     held, done = reviewed.add("alpha"), reviewed.add("beta")

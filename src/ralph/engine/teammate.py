@@ -17,6 +17,7 @@ from ralph.engine.gates import last_baseline
 from ralph.engine.iteration import Iterated, cut_off, give_back, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.loop import End, Loop
+from ralph.engine.matter import write_file
 from ralph.engine.merging import last_sessions, others
 from ralph.engine.reading import Reader
 from ralph.engine.relay import leave
@@ -140,8 +141,11 @@ class Teammate(Loop):
         kit.baseline, is_there = last_baseline(kit), self.trunk.is_open(task.id)
         kit.workspace = self.trunk.open(task.id)
         if kit.library_at is not None:
-            # Lessons and documents as the others have left them.
-            kit.reader = Reader(kit.library_at(kit.workspace.path), kit.settings.guardrails)
+            # Lessons and documents as the others have left them, and what was said of its work.
+            here = kit.library_at(kit.workspace.path)
+            kit.reader = Reader(here, kit.settings.guardrails)
+            if kit.store.reviews(task.id):
+                write_file(kit.store, here, task)
         kit.snapshot, kit.kept, kit.unfinished, kit.conflict = None, frozenset(), None, ""
         sessions = last_sessions(kit, task.id)
         begins = beginning([one.judged for one in sessions])
