@@ -81,6 +81,8 @@ def test_git_agrees(tmp_path: Path) -> None:
     kept += [".ralph/features/a/spec.md", ".ralph/specs/a.md", ".ralph/config.sh", "docs/MEMORY.md"]
     gone = [".ralph/progress.db", ".ralph/progress.db-wal", ".ralph/runs/a.log", "MEMORY.md"]
     gone += [".ralph/state.json", ".ralph/errors.log", ".ralph/run.lock", ".ralph/checkouts/a/b"]
+    # Whoever is killed while writing leaves its draft beside the file.
+    gone += [f".ralph/{one}.0a1b2c3d4e5f.tmp" for one in ("guardrails.md", "specs/a/step01/b.md")]
     done = subprocess.run(
         ["git", "check-ignore", *kept, *gone],
         cwd=tmp_path,

@@ -18,7 +18,7 @@ IGNORED: Final = (
     ".ralph/*.log",
     ".ralph/*.lock",
     ".ralph/*.sock",
-    ".ralph/*.tmp",
+    ".ralph/**/*.tmp",
     ".agents/**/*.tmp",
     "/MEMORY.md",
 )
