@@ -11,7 +11,9 @@ from ralph.cli.screen import Screen
 from ralph.cli.team.overview import Overview
 from ralph.cli.team.watching import watch
 from ralph.core.agent_events import ToolUse
+from ralph.core.events import RunPaused, RunResumed, RunWaiting
 from ralph.core.ids import RunId, WorkerId
+from ralph.core.moment import iso
 from ralph.core.order import Schedule
 from ralph.core.target import Everything
 from ralph.core.team_events import MergeBegun, MergeQueued, WorkerJoined, WorkMerged
@@ -21,6 +23,7 @@ from ralph.ports.history import Run
 from tests.cli.conftest import Cli
 from tests.cli.running import Running, a_run, as_line
 
+LONG_AFTER = 32472144000.0
 USE = ToolUse(name="Bash", summary="make test", call="1")
 
 
@@ -66,6 +69,24 @@ def test_who_does_what_who_merges_and_who_waits(ralph: Cli) -> None:
     assert (told["merging"], told["queue"]) == ("teammate-2", ["teammate-3"])
     assert "(teammate-1, attempt 1" in status
     assert "its run is gone" not in status
+
+
+def test_what_holds_up_all_of_them(ralph: Cli) -> None:
+    ralph.add("alpha")
+    with a_run(ralph) as running:
+        sits(running, 1)
+        later = RunWaiting(run_id=running.run, reason="claude: out of quota", until=iso(LONG_AFTER))
+        running.store.record(later, running.run)
+        shown, told = ralph("team", "status").out, ralph.json("team", "status")
+        running.store.record(RunResumed(run_id=running.run), running.run)
+        after = ralph.json("team", "status")
+        running.store.record(RunPaused(run_id=running.run, reason="by a person"), running.run)
+        paused = ralph.json("team", "status")
+    assert "waits until 2999-01-01" in shown
+    assert "claude: out of quota" in told["hold"]
+    assert told["workers"][0]["stage"] == "waits"
+    assert (after["hold"], after["workers"][0]["stage"]) == ("", "waits for work")
+    assert paused["hold"] == "by a person"
 
 
 def test_what_it_came_to_is_there_afterwards(ralph: Cli) -> None:

@@ -74,6 +74,16 @@ def test_a_blocked_run_says_who_waits_for_whom_and_what_to_mend_first() -> None:
     assert "next  ralph logs t-000001\n" in shown
 
 
+@pytest.mark.parametrize("others", [(), ("t-00000a",)], ids=["alone", "with others behind it"])
+def test_what_somebody_has_blocked_is_to_be_unblocked(others: tuple[str, ...]) -> None:
+    waits = [
+        Wait("t-00000a", "Ask a person", (), is_blocked=True),
+        *(Wait("t-00000b", "Ship it", (one,)) for one in others),
+    ]
+    shown = text(an_end(Outcome.BLOCKED), waits=waits)
+    assert "ralph task unblock t-00000a && ralph run" in shown
+
+
 @pytest.mark.parametrize(
     ("outcome", "reason", "headline", "step"),
     [

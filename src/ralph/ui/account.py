@@ -196,7 +196,9 @@ def _next(
         case Outcome.COMPLETE_WITH_FAILURES | Outcome.FAILURE:
             return _mend(_culprit(failed, ()), again)
         case Outcome.BLOCKED:
-            return _mend(_culprit(failed, waits), again)
+            culprit = _culprit(failed, waits)
+            is_blocked = culprit in {wait.task for wait in waits if wait.is_blocked}
+            return _mend(culprit, again, "unblock" if is_blocked else "retry")
         case Outcome.NO_PLAN:
             return ['ralph task add "TITLE"', again]
         case Outcome.LIMIT_REACHED | Outcome.INTERRUPTED:
@@ -212,11 +214,13 @@ def _culprit(failed: Sequence[Settled], waits: Sequence[Wait]) -> str | None:
     names = [name for wait in waits for name in wait.on]
     if names:
         return max(names, key=names.count)
-    return failed[-1].task_id if failed else None
+    if failed:
+        return failed[-1].task_id
+    return next((wait.task for wait in waits if wait.is_blocked), None)
 
 
-def _mend(task: str | None, again: str) -> list[str]:
+def _mend(task: str | None, again: str, verb: str = "retry") -> list[str]:
     if task is None:
         return ["ralph task list --all", again]
     name = one_line(task, 40)
-    return [f"ralph logs {name}", f"ralph task retry {name} && {again}"]
+    return [f"ralph logs {name}", f"ralph task {verb} {name} && {again}"]

@@ -82,6 +82,8 @@ class Wait(NamedTuple):
     task: str
     title: str
     on: tuple[str, ...]
+    is_blocked: bool = False
+    """Somebody has said so: not even the others' end lets it start."""
 
 
 class Hold(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,7 +34,17 @@ def screen_of(
     def waits() -> list[Wait]:
         stuck = store.tasks(Filter(statuses=frozenset({Status.PENDING, Status.BLOCKED}), limit=10))
         blockers = store.blocker_ids([task.id for task in stuck])
-        return [Wait(task.name, task.title, blockers.get(task.id, ())) for task in stuck]
+        return [
+            Wait(
+                task.name,
+                task.title,
+                tuple(
+                    one for one in blockers[task.id] if store.find(one).status is not Status.DONE
+                ),
+                is_blocked=task.status is Status.BLOCKED,
+            )
+            for task in stuck
+        ]
 
     board = Board(
         counts=store.counts(target),

@@ -9,12 +9,19 @@ from ralph.adapters.executor.identity import is_alive
 from ralph.cli.living import living_runs
 from ralph.cli.screen import Screen
 from ralph.cli.state import count_words, run_lines
-from ralph.cli.times import moment
+from ralph.cli.times import local, moment
 from ralph.core.breaker import State as Circuit
 from ralph.core.breaker import told
 from ralph.core.duration import spoken
-from ralph.core.events import RunStarted
-from ralph.core.ids import RunId, TaskId
+from ralph.core.events import (
+    Recorded,
+    RunPaused,
+    RunResumed,
+    RunStarted,
+    RunWaiting,
+    SessionStarted,
+)
+from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.spent import Spent
 from ralph.core.target import Everything
@@ -81,6 +88,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     merges: int = 0
     conflicts: int = 0
     deaths: int = 0
+    hold: str = ""
+    """Why nobody begins anything now."""
     spent: Spent = Spent()
 
     def without_clocks(self) -> "Overview":
@@ -97,6 +106,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
             *run_lines(living, self.run, {self.run.id: self.spent}),
             count_words(self.counts, screen),
             self._merges(),
+            *([self.hold] if self.hold else []),
             "",
             *table(
                 [_cells(one) for one in self.workers],
@@ -142,18 +152,22 @@ def look(store: Store, root: str) -> Overview:
         return Overview(counts=store.counts(Everything()))
     crew = [member for member in store.crew(run.id) if member.seat]
     achieved = store.achieved(run.id)
-    team = _team(store, run.id, crew, is_alive=living)
+    newest = store.events(after=max(0, store.last_seq() - LOOKED_AT), limit=LOOKED_AT)
+    recorded = [one for one in newest if one.run_id == run.id]
+    team = _team(store, recorded, crew, is_alive=living)
+    hold = _held(recorded) if living else ""
     merging = team.merging
     return Overview(
         run=run,
         is_alive=living,
         counts=store.counts(Everything()),
-        workers=_workers(store, root, team, achieved),
+        workers=_workers(store, root, team, achieved, "waits" if hold else "waits for work"),
         merging=merging.seat if merging else "",
         queue=[hand.seat for hand in team.queue],
         merges=achieved.merges,
         conflicts=achieved.conflicts,
         deaths=achieved.deaths,
+        hold=hold,
         spent=store.spent(Asked(run=run.id)),
     )
 
@@ -166,13 +180,28 @@ def _the_run(store: Store) -> tuple[Run | None, bool]:
     return None, False
 
 
-def _team(store: Store, run: RunId, crew: list[Member], *, is_alive: bool) -> Team:
+def _held(recorded: list[Recorded]) -> str:
+    """What holds up the whole team, if anything does."""
+    for one in reversed(recorded):
+        match one.event:
+            case RunPaused(reason=reason):
+                return one_line(reason, 200)
+            case RunWaiting(reason=reason, until=until) if (moment(until) or 0.0) > time.time():
+                return f"waits until {local(until)}: {one_line(reason, 200)}"
+            case RunResumed() | RunWaiting() | SessionStarted():
+                return ""
+            case _:
+                pass
+    return ""
+
+
+def _team(store: Store, newest: list[Recorded], crew: list[Member], *, is_alive: bool) -> Team:
     """From the newest events, then put right by what the store says."""
     team = Team()
     for member in crew:
         team.sit(member.worker, member.seat)
-    for recorded in store.events(after=max(0, store.last_seq() - LOOKED_AT), limit=LOOKED_AT):
-        if recorded.run_id == run and not isinstance(recorded.event, RunStarted):
+    for recorded in newest:
+        if not isinstance(recorded.event, RunStarted):
             team.take(recorded)
     present = {member.worker for member in crew if is_alive and _lives(member)}
     for seat in team.seats.values():
@@ -209,7 +238,7 @@ def _hand(store: Store, task: Task, seat: str) -> Hand:
     )
 
 
-def _workers(store: Store, root: str, team: Team, achieved: Achieved) -> list[Worker]:
+def _workers(store: Store, root: str, team: Team, achieved: Achieved, idle: str) -> list[Worker]:
     now = time.time()
     breakers = store.breakers()
     shares = {share.seat: share for share in achieved.shares}
@@ -226,7 +255,7 @@ def _workers(store: Store, root: str, team: Team, achieved: Achieved) -> list[Wo
             rejected=share.rejected,
             breaker=breaker.state.value if breaker is not None else Circuit.CLOSED.value,
             reason=told(breaker) if breaker is not None and is_open else seat.left,
-            stage="waits for work" if seat.worker is not None else "",
+            stage=idle if seat.worker is not None else "",
         )
         found.append(_busy(root, worker, hand, now) if hand else worker)
     return found
