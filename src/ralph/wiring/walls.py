@@ -140,6 +140,8 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         own = top_of(self.loaded.root)
         if own is None or own == top:
             return
+        # An agent's command may name a file there.
+        yield Place(path=own, access=Access.READ, why="your own checkout")
         objects = os.path.join(layout(own).common_dir, "objects")
         why = "this checkout borrows them"
         yield Place(path=objects, access=Access.READ, why=why)

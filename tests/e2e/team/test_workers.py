@@ -313,10 +313,13 @@ def test_a_usage_limit_is_known_to_all(project: Project) -> None:
 
 
 def test_a_team_is_verified_behind_its_walls(project: Project) -> None:
-    project.agent(
+    script = project.write(
+        "agent.sh",
         'case "$RALPH_ROLE" in verify) test -e "$RALPH_TASK_ID.txt" && echo "<verify-pass/>";;'
-        f" *) {WRITES};; esac",
+        f" *) {WRITES};; esac\n",
     )
+    # In the person's own checkout, which can be in a folder that is out of sight.
+    project.agent(f"sh '{script}'")
     tasks = [project.add("alpha"), project.add("beta")]
     events = project.events(
         "--workers", "2", RALPH_EXECUTION_VERIFY="true", RALPH_SANDBOX_MODE="required"

@@ -187,6 +187,7 @@ _NOT_WRITABLE: Final = (
     "Permission denied",
     "insufficient permission",
     "No space left on device",
+    "Out of diskspace",
     "Disk quota exceeded",
 )
 
