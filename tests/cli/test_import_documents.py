@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ralph.adapters.library.folder import FolderLibrary
+from ralph.workflows.stories import Stories
 from tests.cli.conftest import Cli, assert_one_line
 
 PRD = "### [x] US-001: One\n- [x] a\n\n### [ ] US-002: Two\nDepends on: US-001\n"
@@ -117,3 +119,21 @@ def test_code_tasks_that_cannot_be_built_are_refused_in_one_line(
     assert_one_line(ralph("task", "import", str(tmp_path / "goal"), code=66))
     (tmp_path / "goal" / "a.code-task.md").write_text("Blocked-By: b")
     assert_one_line(ralph("task", "import", str(tmp_path / "goal"), code=65))
+
+
+def test_what_a_person_ticks_after_an_import_counts(ralph: Cli) -> None:
+    path = Path(ralph.path) / ".agents/tasks/prd.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(PRD)
+    ralph("task", "import", str(path))
+    path.write_text(PRD.replace("[x]", "[ ]").replace("[ ] US-002", "[x] US-002"))
+    with ralph.store() as store:
+        stories = Stories(
+            store=store,
+            library=FolderLibrary(str(ralph.path)),
+            path=".agents/tasks/prd.md",
+            feature=store.add_feature("prd"),
+            max_retries=1,
+        )
+        assert len(stories.follow()) == 2
+    assert titles(ralph) == {"One": "pending", "Two": "done"}

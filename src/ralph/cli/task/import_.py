@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ralph.documents.task_names import Names
     from ralph.ports.store import Store
     from ralph.wiring.project import Project
+    from ralph.workflows.pipeline import Pipeline
 
 EXAMPLES = """
 ralph task import tasks.jsonl
@@ -113,6 +114,7 @@ def import_file(
         # Features are made last: they stay, whatever is wrong with the tasks.
         wanted = dict.fromkeys(one.task.feature for one in new if one.task.feature is not None)
         features = {name: store.add_feature(name).id for name in wanted}
+        _follow_from_now_on(store, project, name, data)
         added = store.add_many(
             [
                 replace(draft, feature_id=features[one.task.feature]) if one.task.feature else draft
@@ -184,18 +186,45 @@ def _issues(project: "Project") -> bytes:
 
 def _feature(project: "Project", name: str | None) -> str:
     """Which feature the stories of a file belong to: the one that `ralph build` knows them by."""
+    if name is None or name == "-":
+        return "prd"
+    pipeline = _pipeline(project, name)
+    return pipeline.feature if pipeline else os.path.splitext(os.path.basename(name))[0]
+
+
+def _pipeline(project: "Project", name: str) -> "Pipeline | None":
+    """Whose PRD the file is; None where it is none of this project."""
     from ralph.core.errors import UsageError
     from ralph.workflows.pipeline import pipeline_of
 
-    if name is None or name == "-":
-        return "prd"
-    if name.endswith(".json"):
-        return os.path.splitext(os.path.basename(name))[0]
+    if not name.lower().endswith((".md", ".markdown")):
+        return None
     try:
         path = os.path.abspath(name)
-        return pipeline_of(project.root, project.loaded.variables, prd=path).feature
+        return pipeline_of(project.root, project.loaded.variables, prd=path)
     except UsageError:
-        return os.path.splitext(os.path.basename(name))[0]
+        return None
+
+
+def _follow_from_now_on(store: "Store", project: "Project", name: str | None, data: bytes) -> None:
+    """What differs from it in the PRD later is a person's doing, or a session's while one works."""
+    from ralph.ports.papers import Paper
+    from ralph.wiring.project import open_library
+    from ralph.workflows.minding import note
+    from ralph.workflows.stories import Stories
+
+    pipeline = _pipeline(project, name or "")
+    if not data or pipeline is None or store.paper(pipeline.prd) is not None:
+        return
+    stories = Stories(
+        store=store,
+        library=open_library(project),
+        path=pipeline.prd,
+        feature=store.add_feature(pipeline.feature),
+        max_retries=project.loaded.config.execution.max_retries,
+    )
+    note(store, stories, project.root)
+    store.keep_paper(Paper(path=pipeline.prd, content=data))
 
 
 def _show(new: "list[Numbered]") -> None:
