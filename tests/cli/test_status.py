@@ -100,3 +100,13 @@ def test_a_breaker_is_shown_while_it_counts(ralph: Cli) -> None:
     assert list(ralph.json("status")["breakers"]) == ["teammate-1"]
     (ralph.path / ".ralph.toml").write_text("[breaker]\nfailures = 0\n")
     assert ralph.json("status")["breakers"] == {}
+
+
+def test_a_reset_does_not_make_money(ralph: Cli) -> None:
+    reason = "$2.00 of $1.00 for this project are spent; [budget] project_usd sets that"
+    with ralph.store() as store:
+        one = Breaker(state=State.OPEN, cause=Cause.BUDGET, reason=reason, at=time.time())
+        store.save_breaker("teammate-1", one)
+    assert reason in ralph("status").out
+    assert f"a limit that is still spent opens it again: {reason}" in ralph("breaker", "reset").out
+    assert ralph.json("status")["breakers"] == {}

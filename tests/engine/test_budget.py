@@ -215,10 +215,13 @@ def test_a_limit_that_was_raised_closes_the_breaker(world: World) -> None:
     world.run(speaks(world, CLAIM, edits="a"))
     assert world.run().outcome is Outcome.PAUSED
     assert world.told(events.BreakerClosed) == [], "there is no more money than before"
+    assert warned(world) == [], "what opens the breaker is not told twice"
+    another = world.store.breaker("teammate-1")
+    world.store.save_breaker("teammate-2", another)
     world.budget = Budget(project_usd=COST * 9.0)
     world.run(speaks(world, CLAIM, edits="b"))
-    assert world.store.breaker("teammate-1").is_closed
-    assert len(world.told(events.BreakerClosed)) == 1
+    assert all(one.is_closed for one in world.store.breakers().values())
+    assert len(world.told(events.BreakerClosed)) == 2, "also of a seat that is empty now"
 
 
 def test_a_run_that_has_spent_its_money_pauses_and_says_how_to_raise_it(world: World) -> None:

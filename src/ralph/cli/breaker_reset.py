@@ -5,6 +5,10 @@ A run whose sessions only fail opens its breaker, so that it does not spend a ni
 """
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ralph.core.breaker import Breaker
 
 EXAMPLES = """
 ralph breaker reset                 every worker's
@@ -14,6 +18,14 @@ ralph breaker reset teammate-2      this one's
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("seat", nargs="?", metavar="WORKER", help="whose; default: everybody's")
+
+
+def _told(was: "Breaker") -> str:
+    from ralph.core.breaker import Cause
+
+    if was.cause is Cause.BUDGET:
+        return f"closed; a limit that is still spent opens it again: {was.reason}"
+    return "was closed, its failures are forgotten" if was.is_closed else "closed"
 
 
 def run(args: Namespace) -> int:
@@ -38,8 +50,7 @@ def run(args: Namespace) -> int:
             if known[seat] == Breaker(at=known[seat].at):
                 continue
             store.save_breaker(seat, Breaker(), BreakerClosed(seat=seat, by="by a person"))
-            was = "was closed, its failures are forgotten" if known[seat].is_closed else "closed"
-            print(f"{seat}: {was}")
+            print(f"{seat}: {_told(known[seat])}")
             closed += 1
         if closed:
             draw_team_views(store, open_library(project))

@@ -32,6 +32,8 @@ class Guard:
     def __init__(self, kit: Kit) -> None:
         self.kit = kit
         self.has_worked = False
+        self._can_afford = False
+        """It was seen that a session may start."""
         self.breaker = Breaker()
 
     def begin(self) -> None:
@@ -44,11 +46,19 @@ class Guard:
             self._try()
 
     def afford(self) -> None:
-        """There is money: what opened since there was none is closed."""
+        """There is money: what opened since there was none is closed, also the breakers of seats
+        that nobody takes this time."""
+        if self._can_afford:
+            return
+        self._can_afford = True
+        kit = self.kit
+        for seat, known in kit.store.breakers().items():
+            if known.cause is Cause.BUDGET:
+                closed = BreakerClosed(seat=seat, by="there is money again")
+                kit.store.save_breaker(seat, Breaker(), closed, kit.settings.run_id)
         if self.breaker.cause is Cause.BUDGET:
-            seat = self.kit.settings.seat
-            closed = BreakerClosed(seat=seat, by="there is money again")
-            self._save(Breaker(at=self.kit.clock.now()), closed)
+            self.breaker = Breaker()
+        kit.publish()
 
     def count(self, task: TaskId, progress: Progress) -> None:
         """One more iteration."""

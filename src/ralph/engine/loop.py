@@ -241,10 +241,10 @@ class Loop:
         kit.purse.count()
         # Without money for a verifier or reviewer no work could be accepted either.
         is_billed = any(map(kit.is_billed, (kit.agent, *kit.verifiers, *kit.reviewers)))
-        for line in kit.purse.warnings(kit.purse.bill, is_hard=is_billed):
-            kit.warn(line)
         reason = kit.purse.used_up() if is_billed else None
         if reason is None:
+            for line in kit.purse.warnings(kit.purse.bill, is_hard=is_billed):
+                kit.warn(line)
             self.guard.afford()
             return None
         self.guard.spend(reason)
