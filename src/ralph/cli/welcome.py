@@ -24,6 +24,7 @@ run
   auto            from an idea to validated commits, in one go
   build           build the stories of the PRD, one after the other
   run             work through the tasks until all are settled
+  team run        let several workers build a goal, from a sentence
   status          what is going on, what comes next, what is stuck
   logs            what happened in the sessions of a task or a run
   pause, resume, stop, skip, inject

@@ -1,4 +1,4 @@
-"""Say that a finding of a review is not to be mended. No reviewer raises it again."""
+"""Say that a finding of a review is not to be mended, and not to be raised again."""
 
 from argparse import ArgumentParser, Namespace
 
