@@ -25,6 +25,7 @@ from ralph.ports.history import Mark
 from ralph.ports.library import Library
 from ralph.ports.papers import Paper
 from ralph.ports.store import Filter, Store
+from ralph.workflows.one_file import some_of
 from ralph.workflows.story_tasks import StoryTasks
 
 DEEPEST: Final = 4
@@ -260,7 +261,7 @@ class CodeTasks:
         gone = [path for path, text in self._needed.items() if text and not self._bytes(path)]
         for path in gone:
             self.library.put(path, self._needed[path])
-        return tuple(f"{path} was removed or emptied by the session; it is back" for path in gone)
+        return (f"{some_of(gone)}: removed or emptied by the session, and back",) if gone else ()
 
     def _bytes(self, path: str) -> bytes:
         """Empty also where there is nothing to be read."""
