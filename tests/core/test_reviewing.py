@@ -1,5 +1,7 @@
 """What a reviewer's answer means, round by round."""
 
+import pytest
+
 from ralph.core.ids import TaskId
 from ralph.core.review import Dismissal, Finding, Matter, Review, Word
 from ralph.core.reviewing import dismissed_in, for_author, read_review, rules
@@ -62,6 +64,28 @@ def test_what_stands_is_told_and_can_be_dismissed_and_what_does_not_cannot() -> 
     (gone,) = dismissed_in(message, matter, "attempt 2")
     assert gone == Dismissal(finding="F1", reason="closed by its owner", by="attempt 2")
     assert for_author(Matter(rounds=(FIRST,), dismissals=(gone,)), "a.md") is None
+
+
+@pytest.mark.parametrize(
+    ("message", "word", "summary"),
+    [
+        ("<review-pass/>", Word.PASS, "pass"),
+        ("All is well.\n\nPASS\n", Word.PASS, "pass"),
+        (
+            "BLOCKED: the task contradicts its design",
+            Word.BLOCKED,
+            "the task contradicts its design",
+        ),
+        ("FAIL: two cases are missing", Word.FAIL, "two cases are missing"),
+        ("PASS\nbut for one thing", None, ""),
+        ("PASSED", None, ""),
+        ("it does not PASS", None, ""),
+        ("<review-fail>no</review-fail>\nPASS", Word.FAIL, "no"),
+    ],
+)
+def test_a_verdict_may_be_a_plain_last_line(message: str, word: Word | None, summary: str) -> None:
+    said = read_review(message, Matter())
+    assert (said.word, said.summary if word else "") == (word, summary)
 
 
 def test_an_echo_of_its_rules_is_no_answer() -> None:

@@ -65,6 +65,8 @@ def read_review(message: str, before: Matter) -> Review:
     """The answer of a reviewer, measured against all rounds before it."""
     sigils = read_sigils(message)
     word, said = _verdict(sigils)
+    if word is None:
+        word, said = _last_line(message)
     number = len(before.rounds) + 1
     if word is None:
         return Review(round=number, word=None, summary=NO_VERDICT)
@@ -92,6 +94,14 @@ def _verdict(sigils: Sigils) -> tuple[Word | None, str]:
     return next(((word, said) for word, said in found if said is not None), (None, ""))
 
 
+def _last_line(message: str) -> tuple[Word | None, str]:
+    """Reviewers of one's own may end with a plain `PASS`, `FAIL: why` or `BLOCKED: why`."""
+    lines = message.split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    name, _, said = last.partition(":")
+    return (Word(name), said.strip()) if name in {*Word} else (None, "")
+
+
 def in_few_words(text: str) -> str:
     """A summary that is one, however much was written."""
     words = one_line(text, 400).split()
@@ -105,7 +115,8 @@ def _named(remarks: Sequence[Remark], before: Matter) -> tuple[Finding, ...]:
     found: dict[str, Finding] = {}
     for remark in remarks:
         text = remark.text[:LONGEST]
-        old = remark.id if remark.id in known else by_words.get(_plain(text))
+        named = remark.id.upper()
+        old = named if named in known else by_words.get(_plain(text))
         name = old or f"F{len(by_words) + 1}"
         if old is None:
             by_words[_plain(text)] = name
@@ -180,7 +191,7 @@ def dismissed_in(message: str, matter: Matter, by: str) -> tuple[Dismissal, ...]
     """What the author of the work has an answer to."""
     asked = {one.id for one in matter.open}
     return tuple(
-        Dismissal(finding=one.id, reason=one.text[:LONGEST], by=by)
+        Dismissal(finding=one.id.upper(), reason=one.text[:LONGEST], by=by)
         for one in read_sigils(message).dismissed
-        if one.id in asked
+        if one.id.upper() in asked
     )

@@ -64,9 +64,11 @@ def read_sigils(message: str) -> Sigils:
         task_failed=None if done is not None else _inside(message, "task-failed"),
         promise=_promise(message),
         next_model=model if model in MODELS else None,
-        verify_pass="<verify-pass/>" in message or "<verify-pass />" in message,
+        verify_pass=_stands_alone(message, "verify-pass"),
         verify_fail=_inside(message, "verify-fail"),
-        review_pass=_inside(message, "review-pass"),
+        review_pass=""
+        if _stands_alone(message, "review-pass")
+        else _inside(message, "review-pass"),
         review_fail=_inside(message, "review-fail"),
         review_blocked=_inside(message, "review-blocked"),
         findings=tuple(_remarks(message, "finding")),
@@ -101,6 +103,11 @@ def _inside(message: str, tag: str) -> str | None:
             return text
         start = message.find(opening, end)
     return None
+
+
+def _stands_alone(message: str, tag: str) -> bool:
+    """Is it there without a text?"""
+    return f"<{tag}/>" in message or f"<{tag} />" in message
 
 
 def _promise(message: str) -> Promise | None:
