@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ralph.cli.parser import add_json, at_least
 
 if TYPE_CHECKING:
-    from ralph.cli.story import Story
+    from ralph.cli.sessions import Sessions
     from ralph.ports.store import Store
     from ralph.wiring.project import Project
 
@@ -49,7 +49,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from ralph.cli.opening import the_project, the_store
-    from ralph.cli.story import find_story
+    from ralph.cli.sessions import find_sessions
     from ralph.core.errors import UsageError
 
     if args.json and args.follow:
@@ -60,38 +60,40 @@ def run(args: Namespace) -> int:
     project = the_project()
     with the_store(project) as store:
         after = store.last_seq() if args.follow else 0
-        story = find_story(store, args.name, args.attempt, may_wait=args.follow)
+        found = find_sessions(store, args.name, args.attempt, may_wait=args.follow)
         if args.json:
             from ralph.cli.as_json import session_object, show_array
 
-            show_array(session_object(one, story.checks[one.id]) for one in story.sessions)
+            show_array(session_object(one, found.checks[one.id]) for one in found.sessions)
         else:
-            _show(args, project, story)
+            _show(args, project, found)
         if args.follow:
-            return _follow(args, project, store, story, after)
+            return _follow(args, project, store, found, after)
     return 0
 
 
-def _show(args: Namespace, project: "Project", story: "Story") -> None:
+def _show(args: Namespace, project: "Project", found: "Sessions") -> None:
     import os
 
     from ralph.cli.hearing import show_session
     from ralph.cli.screen import Screen
 
     screen = Screen(args, project)
-    print("\n".join(story.lines(screen, project.root)))
-    newest = story.newest_log
+    print("\n".join(found.lines(screen, project.root)))
+    newest = found.newest_log
     if newest and args.lines:
         path = os.path.join(project.root, newest)
         show_session(path, args.lines, screen.paint, raw=args.raw)
 
 
-def _follow(args: Namespace, project: "Project", store: "Store", story: "Story", after: int) -> int:
+def _follow(
+    args: Namespace, project: "Project", store: "Store", found: "Sessions", after: int
+) -> int:
     from ralph.cli.following import Follower
     from ralph.cli.screen import Screen
 
     # Without a name it goes on with whatever happens, also in runs that are still to come.
-    run = story.run_id if args.name else None
+    run = found.run_id if args.name else None
     paint = Screen(args, project).paint
-    follower = Follower(store, project.root, task=story.task_id, run=run, raw=args.raw, paint=paint)
-    return follower.follow(after, story.newest_log if story.is_open else "")
+    follower = Follower(store, project.root, task=found.task_id, run=run, raw=args.raw, paint=paint)
+    return follower.follow(after, found.newest_log if found.is_open else "")

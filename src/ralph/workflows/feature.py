@@ -21,7 +21,7 @@ from ralph.workflows.errand import Errand
 UNDIVIDED = "it is not broken down into tasks yet"
 
 
-class Desk(msgspec.Struct, frozen=True, kw_only=True):
+class Features(msgspec.Struct, frozen=True, kw_only=True):
     """Where a feature is worked on: its project's folder, and the store."""
 
     store: Store

@@ -52,7 +52,7 @@ def run(args: Namespace) -> int:
 
 def _state(project: "Project", name: str) -> "Feature":
     from ralph.cli.opening import the_store
-    from ralph.workflows.feature import Desk
+    from ralph.workflows.feature import Features
 
     with the_store(project) as store:
-        return Desk(store=store, root=project.root).open(name)
+        return Features(store=store, root=project.root).open(name)

@@ -26,12 +26,12 @@ def run(args: Namespace) -> int:
     from ralph.core.errors import UsageError
     from ralph.core.safe_text import one_line
     from ralph.core.target import OneFeature
-    from ralph.workflows.feature import Desk
+    from ralph.workflows.feature import Features
 
     project = the_project()
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        feature = desk.find(args.name)
+        features = Features(store=store, root=project.root)
+        feature = features.find(args.name)
         counts = store.counts(OneFeature(feature.id, feature.name))
         if counts.in_progress and not args.yes:
             raise UsageError(
@@ -39,7 +39,7 @@ def run(args: Namespace) -> int:
                 " running session",
                 hint="add --yes if you mean it",
             )
-        documents = [] if args.keep_documents else desk.documents(feature)
+        documents = [] if args.keep_documents else features.documents(feature)
         for path in documents:
             print(one_line(path), file=sys.stderr)
         tasks = "1 task" if counts.total == 1 else f"{counts.total} tasks"
@@ -47,6 +47,6 @@ def run(args: Namespace) -> int:
         make_sure(args, f"deleting {one_line(feature.name)}, {tasks}{files}")
         gone = store.delete_feature(feature.id)
         if documents:
-            desk.remove_documents(feature)
+            features.remove_documents(feature)
     print(f"deleted {one_line(feature.name)} and {len(gone)} of its tasks")
     return 0

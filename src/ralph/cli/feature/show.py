@@ -29,12 +29,12 @@ def run(args: Namespace) -> int:
     from ralph.cli.screen import Screen
     from ralph.cli.task.tree import show_tree
     from ralph.core.target import OneFeature
-    from ralph.workflows.feature import Desk
+    from ralph.workflows.feature import Features
 
     project = the_project()
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        feature = desk.find(args.name)
+        features = Features(store=store, root=project.root)
+        feature = features.find(args.name)
         counts = store.counts(OneFeature(feature.id, feature.name))
         tops = _tops(store, feature)
         spent = _spent(store, tops)

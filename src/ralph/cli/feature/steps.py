@@ -17,27 +17,27 @@ from ralph.wiring.project import Project, open_library
 from ralph.wiring.run import assemble
 from ralph.workflows.context import context_of
 from ralph.workflows.errand import Errand, as_task, send
-from ralph.workflows.feature import Desk
+from ralph.workflows.feature import Features
 from ralph.workflows.minding import mind
 
-MakeErrand = Callable[[Desk, Feature], Errand]
+MakeErrand = Callable[[Features, Feature], Errand]
 MakeTalk = Callable[[Subject, str], Talk]
 
 
 def write_spec(project: Project, args: Namespace, request: str) -> int:
     """Find out what is wanted."""
     if is_alone(args):
-        return _send(project, args, lambda desk, feature: desk.spec_errand(feature, request))
+        return _send(project, args, lambda them, feature: them.spec_errand(feature, request))
     return _talk(project, args.name, request, talk_about_spec, "spec")
 
 
 def write_plan(project: Project, args: Namespace, request: str) -> int:
     """Decide how it is to be built."""
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        desk.require_spec(desk.find(args.name))
+        features = Features(store=store, root=project.root)
+        features.require_spec(features.find(args.name))
     if is_alone(args):
-        return _send(project, args, lambda desk, feature: desk.plan_errand(feature, request))
+        return _send(project, args, lambda them, feature: them.plan_errand(feature, request))
     return _talk(project, args.name, request, talk_about_plan, "plan")
 
 
@@ -46,20 +46,20 @@ def build(project: Project, args: Namespace) -> int:
     from ralph.cli.feature.summary import show_tasks
 
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        feature = desk.find(args.name)
-        root = desk.divided(feature)
+        features = Features(store=store, root=project.root)
+        feature = features.find(args.name)
+        root = features.divided(feature)
         if root is not None:
             print(f"{one_line(feature.name)} is broken down into tasks already")
             show_tasks(args, project, store, root)
             return 0
-        desk.require_plan(feature)
-    code = _send(project, args, lambda desk, feature: desk.build_errand(feature))
+        features.require_plan(feature)
+    code = _send(project, args, lambda them, feature: them.build_errand(feature))
     if code != 0:
         return code
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        root = desk.release(desk.find(args.name))
+        features = Features(store=store, root=project.root)
+        root = features.release(features.find(args.name))
         show_tasks(args, project, store, root)
     return 0
 
@@ -67,8 +67,8 @@ def build(project: Project, args: Namespace) -> int:
 def tell_next(project: Project, name: str) -> None:
     """Where a feature stands, and what follows."""
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        feature = desk.find(name)
+        features = Features(store=store, root=project.root)
+        feature = features.find(name)
         print(f"{one_line(feature.name)} is {feature.status.value}")
         print(f"next: {next_step(feature)}")
 
@@ -96,9 +96,9 @@ def _send(project: Project, args: Namespace, make: MakeErrand) -> int:
     """Let a session do it alone."""
     retries = project.loaded.config.execution.max_retries
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        with desk.opened(args.name) as feature:
-            errand = make(desk, feature)
+        features = Features(store=store, root=project.root)
+        with features.opened(args.name) as feature:
+            errand = make(features, feature)
 
     def prepare(store: Store) -> str:
         return as_task(store, errand, retries).id
@@ -106,23 +106,23 @@ def _send(project: Project, args: Namespace, make: MakeErrand) -> int:
     color = args.color or project.loaded.config.ui.color
     again = errand.command
     with assemble(project, prepare, sys.stdout, json=False, color=color, again=again) as kit:
-        desk = Desk(store=kit.store, root=project.root)
+        features = Features(store=kit.store, root=project.root)
         mind(kit, retries)
-        ended = send(kit, make(desk, desk.open(args.name)))
-        desk.open(args.name)
+        ended = send(kit, make(features, features.open(args.name)))
+        features.open(args.name)
     return ended.exit_code
 
 
 def _talk(project: Project, name: str, request: str, make: MakeTalk, document: str) -> int:
     """Let the person and an agent do it together."""
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        subject = desk.subject(desk.open(name), request)
+        features = Features(store=store, root=project.root)
+        subject = features.subject(features.open(name), request)
         talk = make(subject, context_of(project.loaded, store, open_library(project)))
     hold(project, talk)
     with the_store(project) as store:
-        desk = Desk(store=store, root=project.root)
-        feature = desk.open(name)
+        features = Features(store=store, root=project.root)
+        feature = features.open(name)
         path = feature.spec_path if document == "spec" else feature.plan_path
     if path is None:
         wanted = subject.spec if document == "spec" else subject.plan

@@ -28,7 +28,7 @@ SESSIONS = 100
 """A run of a night has hundreds; its newest are what one looks for."""
 
 
-class Story(msgspec.Struct, frozen=True, kw_only=True):
+class Sessions(msgspec.Struct, frozen=True, kw_only=True):
     """What happened, and to whom."""
 
     sessions: list[Session]
@@ -43,12 +43,12 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def task_id(self) -> TaskId | None:
-        """Set when the story is a task's."""
+        """Set when they are those of a task."""
         return self.task.id if self.task else None
 
     @property
     def run_id(self) -> RunId | None:
-        """Set when the story is a run's."""
+        """Set when they are those of a run."""
         return self.run.id if self.run else None
 
     @property
@@ -98,16 +98,16 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
         return f"run {run.id}  {target}  {local(run.started_at)}  {wall}  {how}{reason}"
 
 
-def find_story(
+def find_sessions(
     store: Store, name: str | None, attempt: int | None, *, may_wait: bool = False
-) -> Story:
-    """The story of a task, of a run, or of the newest run; `may_wait` for the first one."""
+) -> Sessions:
+    """Those of a task, of a run, or of the newest run; `may_wait` for the first one."""
     if name is None:
         newest = store.runs(limit=1)
         if newest:
             return _of_run(store, newest[0], attempt)
         if may_wait:
-            return Story(sessions=[])
+            return Sessions(sessions=[])
         raise Missing("nothing has run yet", hint="ralph run")
     run = store.run(RunId(name))
     if run is not None:
@@ -118,7 +118,7 @@ def find_story(
         shown = one_line(name, 60)
         raise NoSuchTask(f"no task or run is called {shown}", hint=error.hint) from error
     sessions = _chosen(store.sessions(task=task.id, limit=0 if attempt else SESSIONS), attempt)
-    return Story(
+    return Sessions(
         task=task,
         sessions=sessions,
         checks=_checks(store, sessions),
@@ -128,9 +128,9 @@ def find_story(
     )
 
 
-def _of_run(store: Store, run: Run, attempt: int | None) -> Story:
+def _of_run(store: Store, run: Run, attempt: int | None) -> Sessions:
     sessions = _chosen(store.sessions(run=run.id, limit=0 if attempt else SESSIONS), attempt)
-    return Story(
+    return Sessions(
         run=run,
         sessions=sessions,
         checks=_checks(store, sessions),
