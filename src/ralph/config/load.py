@@ -41,6 +41,14 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         return self.variables.get(f"AGENT_{agent.upper().replace('-', '_')}_CMD", "")
 
     @property
+    def own_agents(self) -> tuple[str, ...]:
+        """Those that a person has command lines for."""
+        commands = (name for name in self.variables if name.startswith("AGENT_"))
+        names = (name[len("AGENT_") : -len("_CMD")].lower() for name in commands)
+        found = (name for name in names if name and self.own_command(name))
+        return tuple(name for name in found if not name.endswith("_interactive"))
+
+    @property
     def runs_dir(self) -> str:
         """Where logs, briefs and streams go."""
         return os.path.join(self.root, runs_folder(self.variables.get("RUNS_DIR", "")) or RUNS)

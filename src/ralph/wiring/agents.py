@@ -96,9 +96,9 @@ def make_agent(project: Project, name: str) -> "Agent":
     loaded, known = project.loaded, known_agents()
     own = loaded.own_command(name)
     if not own and name not in known:
+        names = sorted({*known, *loaded.own_agents})
         raise Unavailable(
-            f"there is no agent {name!r}{nearest(name, list(known))};"
-            f" known agents: {', '.join(sorted(known))}",
+            f"there is no agent {name!r}{nearest(name, names)}; known agents: {', '.join(names)}",
             hint='set [agent] command = "…" in .ralph.toml, or AGENT_CMD="my-agent {prompt}"',
         )
     config = loaded.config.agent
