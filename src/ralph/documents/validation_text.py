@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from ralph.documents.validation import LINE
+
 RULES = """\
 You check whether a product does what its requirements say. Nobody can be asked.
 
@@ -20,7 +22,15 @@ FAIL, then how you saw it in a few words (a command and its output, a file and a
 def validate_story(path: str, block: str, criteria: Sequence[str]) -> str:
     """The story, and what to decide about it."""
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(criteria, 1))
-    return (
+    return _without_answers(
         f"Does this story of `{path}` hold, as the code is now?\n\n{block.rstrip()}\n\n"
         f"Decide about each of these criteria:\n\n{listed}\n"
+    )
+
+
+def _without_answers(text: str) -> str:
+    """What a person wrote may look like one: then it is in quotes."""
+    lines = text.splitlines()
+    return "".join(
+        f'"{line}"\n' if LINE.fullmatch(line.rstrip()) else f"{line}\n" for line in lines
     )
