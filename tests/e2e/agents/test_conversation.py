@@ -1,10 +1,12 @@
-"""A person talks with the real Claude Code about a spec: its own screen, in their terminal."""
+"""A person talks with a real agent about a spec: its own screen, in their terminal."""
 
 import json
 import os
 from pathlib import Path
 
-from ralph.testing.model import Write, do, say
+import pytest
+
+from ralph.testing.model import RefusingProxy, Shell, Write, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.setups import KEY
 from tests.e2e.terminal import Terminal
@@ -50,3 +52,27 @@ def test_claude_asks_for_permission_and_writes_the_spec(real: Real) -> None:
     assert terminal.is_sane()
     assert (project.path / SPEC).read_text() == "# Login\n"
     assert f"spec: {SPEC}" in terminal.words
+
+
+@pytest.mark.soak
+def test_codex_keeps_to_the_phase_in_the_persons_own_folder(
+    real: Real, refusing_proxy: RefusingProxy
+) -> None:
+    # A model that it does not know: of one that it knows it recommends a newer one first.
+    project = real("codex", models={"model": "scripted"})
+    settings = Path(os.environ["HOME"]) / ".codex/config.toml"
+    trusted = f'[projects."{project.path}"]\ntrust_level = "trusted"\n'
+    settings.write_text(settings.read_text() + trusted)
+    project.server.script("spec", do(Shell(command="touch evil.txt")), say("I-only-look."))
+    request = "sign in by mail [[scenario:spec]]"
+    terminal = Terminal(project, "feature", "spec", "login", "--request", request)
+    terminal.until(lambda: len(project.server.asked_in("spec")) == 2, "it was denied", 60)
+    terminal.type(b"/quit")
+    terminal.until(lambda: "/quit" in terminal.words, "it was typed")
+    terminal.type(b"\r")
+    assert terminal.ended() == 1, "no spec was written"
+    (told,) = project.server.asked_in("spec")[-1].results
+    assert "this phase only looks" in told
+    assert not (project.path / "evil.txt").exists()
+    # Its own screen looks for news, whoever has started it.
+    refusing_proxy.wanted.clear()
