@@ -1,15 +1,19 @@
 """Where a goal stands, by what is on disk and what was begun."""
 
 import pytest
+from msgspec.structs import replace
 
+from ralph.core.ended import Ended
+from ralph.core.ending import Ending
 from ralph.core.errors import UsageError
+from ralph.core.events import SessionEnded
 from ralph.core.order import Schedule
 from ralph.core.target import Everything
 from ralph.core.task import Draft, Status
 from ralph.core.transitions import Accepted, Released
 from ralph.ports.store import Store
 from ralph.testing.doubles import FakeLibrary
-from ralph.testing.store_words import WORKER, begin
+from ralph.testing.store_words import WORKER, begin, start
 from ralph.workflows.errand import as_task
 from ralph.workflows.goal import (
     Goal,
@@ -88,6 +92,18 @@ def test_a_goal_does_not_take_over_the_tasks_of_a_feature(store: Store, goal: Go
         require_own_name(store, goal)
     feature_of(goal, store)
     require_own_name(store, goal)
+
+
+def test_an_agent_that_could_not_start_has_left_nothing(store: Store, goal: Goal) -> None:
+    begin(store)
+    as_task(store, goal.errand(Step.TASKS), 3)
+    held = store.claim(WORKER, None, Everything(), Schedule.PRIORITY)
+    assert held is not None
+    session = start(store, held)
+    told = SessionEnded(task_id=held.task.id, session_id=session.id, ended=Ended.NOT_INSTALLED)
+    store.end_session(replace(session, ending=Ending(ended=Ended.NOT_INSTALLED)), told)
+    store.settle(held, Released("not installed"), message="", fail_fast=False)
+    assert not is_unfinished(store, goal, Step.TASKS)
 
 
 def test_what_a_person_has_done_instead_is_done(store: Store, goal: Goal) -> None:

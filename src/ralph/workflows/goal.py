@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from ralph.core.ended import Cost
 from ralph.core.errors import NoSuchTask, RalphError, UsageError
 from ralph.core.events import RunEnded
 from ralph.core.feature_texts import Talk
@@ -282,7 +283,12 @@ def is_unfinished(store: Store, goal: Goal, step: Step) -> bool:
     """Was the session that was sent for a step stopped in the middle? Then what is there may be
     half of a document, or some of the tasks."""
     sent = _sent_for(store, goal, step)
-    return sent is not None and sent.attempt > 0 and sent.status in UNFINISHED
+    if sent is None or sent.attempt == 0 or sent.status not in UNFINISHED:
+        return False
+    sessions = store.sessions(task=sent.id, limit=1)
+    ending = sessions[-1].ending if sessions else None
+    # An agent that could not even start has left nothing.
+    return ending is None or ending.cost is not Cost.END_RUN
 
 
 def finish(store: Store, goal: Goal, step: Step) -> None:
