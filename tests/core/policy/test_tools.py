@@ -165,6 +165,30 @@ diff <(ls a) <(ls b)
 tar tzf x.tgz
 ralph task list
 nl -ba x
+awk '$3 > 100 {print $1}' x
+awk 'NR>=10 && NR<=20' x
+awk -F, '{ if ($2 > max) max = $2 } END { print max }' x
+awk '{ print ($1 > $2) ? "a" : "b" }' x
+awk '/a|b/ { print "c > d | e" }' x
+awk -v n=3 -F: 'length($0) > n || /x/' src/*.py
+gawk '{print $1}' x
+sed -n '/def e /p' x
+sed 's/ w / e /' f
+sed -n '/write /,/e w/p' f
+sed -n "${a},${b}p" f
+sed -e 's#http://##g' -e '/^\s*$/d' f
+sed '1,5!d;s/e/w/;y/ab/we/;5q' f
+sed -n 's/^export \(.*\)/\1/p' f
+sed '/x/{n;p;}' f
+xxd -l 64 x
+sort x | uniq -c
+uniq -f 2 x
+python3 --version
+node -v
+go version
+env | grep X
+ls >&2
+git format-patch -1 --stdout
 """
 WRITES = r"""
 touch x
@@ -205,6 +229,36 @@ ls && (cat x; touch y)
 cat <<EOF > f
 dd if=a of=b
 chmod +x f
+sed 's/.*/touch x/e' f
+sed '1e touch x' f
+sed '$w out' f
+sed '1,3w out' f
+sed -n '/x/w/tmp/out' f
+sed 's/a/b/gw out' f
+sed -e p --expression='w out' f
+sed -f script f
+sed -Ei s/a/b/ f
+awk 'BEGIN{"touch x"|getline}'
+awk 'BEGIN { cmd = "touch x"; cmd | getline }'
+awk 'BEGIN { print "x" |& "sh" }'
+awk '{print $1 >> "out"}' f
+awk '/x/ { printf("a") > $2 }' f
+awk -f prog.awk f
+awk -i inplace 1 f
+ls >& f
+echo x >&f
+tree -o f
+uniq a b
+xxd a b
+xxd -r a
+date -s 2020-01-01
+hostname foo
+rg --pre ./x foo
+man -P 'touch x' ls
+git archive -o f HEAD
+git format-patch HEAD~1
+git fsck --lost-found
+./python --version
 """
 
 
