@@ -51,6 +51,17 @@ def test_a_command_behind_too_many_others_is_refused(word: str) -> None:
     assert "too involved" in denied(word * 1000 + "git push")
 
 
+def test_more_commands_than_anybody_writes_are_refused() -> None:
+    assert "too involved" in denied("ls; " * 30_000)
+    assert denied("ls; " * 5_000) == ""
+
+
+def test_what_looks_like_a_sum_may_be_subshells() -> None:
+    nested = "((ls); " * 12 + "git push" + "; ls)" * 12
+    assert "git push" in denied(nested)
+    assert denied(nested.replace("git push", "ls")) == ""
+
+
 def test_both_readings_of_brackets_are_not_tried_at_every_level() -> None:
     assert denied("$((" * 30) == ""
 

@@ -21,6 +21,8 @@ AGAIN: Final = 4
 """How often a function that calls itself is followed with the arguments it gets."""
 STEPS: Final = 20_000
 """Commands that are looked at, beside those that the text's length allows for."""
+CHARS: Final = 50
+"""For so many characters one more. Who waits for the answer is a person's whole team."""
 
 Variables = tuple[tuple[str, str], ...]
 Redirects = tuple[tuple[str, Field], ...]
@@ -34,7 +36,7 @@ def walk(text: str, ground: Ground) -> list[Found]:
         | {"SHELL": "/bin/bash", "BASH": "/bin/bash", "TMPDIR": "/tmp"},
         ground.checkout,
     )
-    caller = Caller(known, STEPS + len(text))
+    caller = Caller(known, STEPS + len(text) // CHARS)
     for _ in range(ROUNDS):
         caller.start()
         caller.text(Shelled(Field(text, inner=0)), Frame(cwd=cwd))

@@ -139,8 +139,10 @@ def removals_of_find(words: Words) -> list[Field]:
     roots = roots_of_find(words)
     if not values:
         return [Field(root) for root in roots]
-    named = [OWN_STATE.search(value) for value in values if "-prune" not in texts]
-    own = [Field(f"{root}/{found[1]}") for found in named if found for root in roots]
+    named = {found[1] for value in values if (found := OWN_STATE.search(value))}
+    if "-prune" in texts:
+        named.clear()
+    own = [Field(f"{root}/{name}") for name in named for root in roots]
     return own + [Field(f"{root}/x*", glob=True) for root in roots]
 
 

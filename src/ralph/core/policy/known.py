@@ -97,6 +97,7 @@ class Known:
         """What every shell has from the start."""
         self.functions: dict[str, list[Command]] = {}
         """All bodies that a name may have."""
+        self._defined: set[tuple[str, int]] = set()
         self.aliases: dict[str, str] = {}
         self.has_changed = False
         self.separators = variables["IFS"]
@@ -128,9 +129,9 @@ class Known:
 
     def define(self, name: str, body: Command) -> None:
         """A function, or one more body for a name."""
-        bodies = self.functions.setdefault(name, [])
-        if not any(each is body for each in bodies):
-            bodies.append(body)
+        if (name, id(body)) not in self._defined:
+            self._defined.add((name, id(body)))
+            self.functions.setdefault(name, []).append(body)
             self.has_changed = True
 
     def rename(self, name: str, text: str) -> None:

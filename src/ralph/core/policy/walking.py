@@ -247,14 +247,14 @@ class Walker:
 
     def prompts(self, name: str, value: tuple[str, ...], frame: Frame) -> None:
         """Values that are run by and by: at a prompt, in a trace, where a sum is made of them."""
-        inside = frame.copy(level=frame.level + 1, stdin=None)
         for text in value:
+            found = evaluated(text)
             if name == "PROMPT_COMMAND":
-                self.text(Shelled(Field(text)), inside)
+                found = Shelled(Field(text))
             elif name in PROMPTS and RUNS.search(text):
-                self.text(Shelled(Field(f": {text}")), inside)
-            elif (found := evaluated(text)) is not None:
-                self.text(found, inside)
+                found = Shelled(Field(f": {text}"))
+            if found is not None:
+                self.text(found, frame.copy(level=frame.level + 1, stdin=None))
 
     def redirects(
         self, redirects: Sequence[Redirect], frame: Frame

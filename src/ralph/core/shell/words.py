@@ -29,6 +29,8 @@ DEFAULTS: Final = re.compile(r":?[-=+?]")
 ANSI_QUOTED: Final = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
 SIGNS: Final = re.compile("(?P<name>[@*#?$!-])")
 OLD_SUMS: Final = re.compile(r"[^]()'\"\\$`]+")
+FAIR: Final = 8
+"""How often the whole text may be read in vain."""
 BACKTICKED: Final = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
 
 
@@ -55,6 +57,8 @@ class Words(Cursor):
         self.sums: dict[int, tuple[Word | None, int]] = {}
         """Kept by where they begin: whoever tries both readings at each of forty levels is never
         done."""
+        self.in_vain = 0
+        """Characters that were read as sums and were none."""
 
     def script_until(self, closing: str) -> Script:
         """A script that ends with `closing`, which is then behind us."""
@@ -197,6 +201,9 @@ class Words(Cursor):
             self.sums[here] = (word, self.at)
             if word is None:
                 self.waiting = waiting
+                self.in_vain += self.at - here
+            if self.in_vain > FAIR * max(len(self.text), 10_000):
+                raise NotShell("its brackets never close", self.place(here), is_deep=True)
         word, end = self.sums[here]
         self.at = end if word is not None else here
         return word
