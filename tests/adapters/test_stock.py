@@ -49,6 +49,21 @@ def test_other_lock_files_or_commands_ask_for_something_else(stock: Stock, tmp_p
     assert not other.take(str(checkout(tmp_path, "three")))
 
 
+def test_what_cannot_be_copied_whole_is_not_there_at_all(
+    stock: Stock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stock.put(str(installed(checkout(tmp_path, "one"))))
+    two = checkout(tmp_path, "two")
+
+    def full(_: str, target: str, **__: object) -> None:
+        Path(target).mkdir()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copytree", full)
+    assert not stock.take(str(two))
+    assert not (two / "node_modules").exists()
+
+
 def test_only_so_many_are_kept(stock: Stock, tmp_path: Path) -> None:
     for number in range(KEPT + 2):
         stock.put(str(installed(checkout(tmp_path, str(number), lock=str(number)))))

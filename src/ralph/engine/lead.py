@@ -22,8 +22,8 @@ from ralph.ports.staff import Departure, Report, Staff
 from ralph.ports.trunk import Trunk
 
 TICK_S: Final = 0.5
-HANGS_S: Final = 1200.0
-"""Longer than any command that a worker waits for without looking up: a setup may take 900 s."""
+HANGS_S: Final = 660.0
+"""Longer than any command that a worker waits for without looking up: a git may take 600 s."""
 FAREWELL_S: Final = 60.0
 """How long workers have to end in good order: a session is stopped in three steps."""
 DEATHS: Final = 5

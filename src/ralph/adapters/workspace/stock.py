@@ -67,11 +67,19 @@ class Stock:
         place = os.path.join(self._folder, self._digest(checkout))
         if not self._names or not os.path.isdir(place):
             return False
-        for name in self._names:
-            source, target = os.path.join(place, name), os.path.join(checkout, name)
-            if os.path.isdir(source) and not os.path.lexists(target):
-                shutil.copytree(source, target, symlinks=True)
-        os.utime(place)
+        made: list[str] = []
+        try:
+            for name in self._names:
+                source, target = os.path.join(place, name), os.path.join(checkout, name)
+                if os.path.isdir(source) and not os.path.lexists(target):
+                    made.append(target)
+                    shutil.copytree(source, target, symlinks=True)
+            os.utime(place)
+        except OSError:
+            # The disk is full, or somebody has just made room by taking it away.
+            for target in made:
+                shutil.rmtree(target, ignore_errors=True)
+            return False
         return True
 
     def put(self, checkout: str) -> None:
