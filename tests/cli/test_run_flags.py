@@ -101,3 +101,16 @@ def test_without_flags_the_file_holds(tmp_path: Path) -> None:
     assert setting(found, "execution.limit") == 7
     assert setting(found, "models.strategy") == "escalate"
     assert setting(found, "git.commit") == "ralph"
+
+
+@pytest.mark.parametrize(
+    ("argv", "command"),
+    [
+        ([], "ralph run"),
+        (["log in", "--workers", "4", "--once"], "ralph run 'log in' --workers 4"),
+    ],
+)
+def test_the_command_that_goes_on_names_what_it_works_on(argv: list[str], command: str) -> None:
+    parser = ArgumentParser()
+    run.arguments(parser)
+    assert run.again(parser.parse_args(argv)) == command

@@ -90,7 +90,9 @@ def run(args: Namespace) -> int:
     from ralph.wiring.run import assemble
     from ralph.workflows.minding import mind
 
-    with assemble(project, args.target, sys.stdout, json=args.json, color=color) as kit:
+    with assemble(
+        project, args.target, sys.stdout, json=args.json, color=color, again=again(args)
+    ) as kit:
         mind(kit, project.loaded.config.execution.max_retries)
         return run_loop(kit).exit_code
 
@@ -102,9 +104,23 @@ def run_workers(args: Namespace, project: "Project", color: str) -> int:
     from ralph.workflows.minding import mind
 
     config = project.loaded.config
-    with assemble_team(project, args.target, sys.stdout, json=args.json, color=color) as team:
+    with assemble_team(
+        project, args.target, sys.stdout, json=args.json, color=color, again=again(args)
+    ) as team:
         mind(team.kit, config.execution.max_retries)
         return run_team(team.kit, team.trunk, team.staff, config.workers.count).exit_code
+
+
+def again(args: Namespace) -> str:
+    """The command that goes on with the same."""
+    import shlex
+
+    words = ["ralph", "run"]
+    if args.target is not None:
+        words.append(args.target)
+    if args.workers is not None:
+        words += ["--workers", str(args.workers)]
+    return shlex.join(words)
 
 
 def flags(args: Namespace) -> dict[str, object]:
