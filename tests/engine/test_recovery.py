@@ -134,6 +134,26 @@ def test_a_dead_run_is_over_and_what_it_left_running_is_ended(world: World) -> N
     assert world.store.live_runs() == []
 
 
+def test_what_a_dead_session_is_taken_to_have_left_is_named(world: World) -> None:
+    world.workspace.edit("mine.txt", "a person's")
+    world.add()
+    fate = Fate()
+
+    def dies() -> None:
+        world.workspace.edit("half.txt")
+        fate.dead = True
+        raise Died
+
+    world.executor.sessions = [says("", does=dies)]
+    with pytest.raises(Died):
+        run(world.kit(fate))
+    world.workspace.edit("since.txt", "nobody knows whose")
+    world.run(world.works())
+    (said,) = [str(one) for one in world.told(events.Warned) if "died and left" in str(one)]
+    assert "half.txt, since.txt" in said
+    assert "mine.txt" not in said
+
+
 def test_a_login_is_saved_when_nobody_can_refresh_it_any_more(world: World) -> None:
     class Saving(NoHomes):
         swept: tuple[str, ...] = ()

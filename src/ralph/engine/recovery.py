@@ -13,7 +13,7 @@ from ralph.core.task import Status
 from ralph.core.transitions import Postponed, Released
 from ralph.engine.kit import MARKER, Kit, Unfinished
 from ralph.engine.unjudged import BEHIND_THE_SESSION, is_here, last_session
-from ralph.engine.work import set_aside
+from ralph.engine.work import set_aside, some_of
 from ralph.ports.claims import Claim, Stale
 from ralph.ports.history import Mark, Session
 
@@ -97,6 +97,10 @@ def _record_loss(kit: Kit, session: Session, title: str, why: str, seen: float) 
         if changes.commits and lost.after != kit.take_snapshot():
             what = f"what it had committed, up to {lost.after.head[:10]}"
             kit.warn(f"{what}, stays: there are commits of yours since", session.task_id)
+        if left := [path for path in changes.files if path in lost.after.dirty]:
+            # Nothing tells what somebody has written there since: they had better hear of it.
+            said = f"a session died and left {some_of(left)}: what is uncommitted there counts as"
+            kit.warn(f"{said} its work", session.task_id)
         kit.memo.take(session, changes, title=title, why=why)
 
 

@@ -30,15 +30,16 @@ def mind_theirs(
     if changed:
         places = " ".join(quote(f":/{path}") for path in changed[:SHOWN] if path.isprintable())
         kit.warn(
-            f"the session changed files that you have not committed: {_names(changed)};"
+            f"the session changed files that you have not committed: {some_of(changed)};"
             f" `git restore --source={before.tree} -- {places}` brings yours back",
             task,
         )
     if committed:
-        kit.warn(f"the session committed changes of yours: {_names(committed)}", task)
+        kit.warn(f"the session committed changes of yours: {some_of(committed)}", task)
 
 
-def _names(paths: Sequence[str]) -> str:
+def some_of(paths: Sequence[str]) -> str:
+    """Files for a warning: a few of them by name."""
     more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
     return ", ".join(one_line(path, 60) for path in paths[:SHOWN]) + more
 
@@ -82,7 +83,7 @@ def commit_work(kit: Kit, task: Task, session: SessionId, base: Snapshot, after:
     if done.leftovers:
         kit.warn(
             "not committed, since a person's own changes are in the same files:"
-            f" {_names(done.leftovers)}",
+            f" {some_of(done.leftovers)}",
             task.id,
         )
     for one in done.withheld:
