@@ -12,9 +12,16 @@ from ralph.ports.store import Store
 from ralph.testing.clock import FrozenClock
 from ralph.testing.doubles import FakeLibrary
 from ralph.workflows.errand import as_task
-from ralph.workflows.goal import Step, find_goal
+from ralph.workflows.goal import Step, code_tasks_of, find_goal
 from ralph.workflows.team_views import tally_of
-from ralph.workflows.teammates import Answer, Asked, read_asked, task_completed, teammate_idle
+from ralph.workflows.teammates import (
+    Answer,
+    Asked,
+    read_asked,
+    stamp_goals,
+    task_completed,
+    teammate_idle,
+)
 
 RED = GateResult(name="test", passed=False, code=1, output="1 failed")
 TOLERANCE = Tolerance(failures=2)
@@ -48,6 +55,23 @@ def test_a_task_is_completed_when_the_gates_pass(store: Store) -> None:
     assert store.find(other.id).status is Status.PENDING
     assert judged(store) == [("b", True)]
     assert tally_of(store).metrics()["per_teammate"] == {"b": {"completed": 1, "failed": 0}}
+
+
+def test_the_file_of_a_code_task_says_who_has_done_it(store: Store) -> None:
+    library = FakeLibrary()
+    goal = find_goal(library, "tea")
+    path = f"{goal.files.implementation}/task-01-one.code-task.md"
+    library.pages |= dict.fromkeys(goal.files.papers, "x") | {path: "# Task: One\n"}
+    code_tasks_of(goal, store, FrozenClock(), 3).follow()
+    asked = Asked(seat="teammate-4", subject="task-01")
+    completed(store, asked)
+    stamp_goals(store, library, FrozenClock(), asked, 3)
+    said = library.pages[path]
+    assert said.startswith("---\nStatus: COMPLETED\nCompleted-By: teammate-4\nCompleted-At: ")
+    assert said.endswith("---\n# Task: One\n")
+    library.pages[path] = "Blocked-By: nobody\n"
+    stamp_goals(store, library, FrozenClock(), asked, 3)
+    assert library.pages[path] == "Blocked-By: nobody\n"
 
 
 @pytest.mark.parametrize("name", ["the id", "task-01"])

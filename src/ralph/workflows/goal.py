@@ -314,11 +314,30 @@ def plan_step(kit: Kit, goal: Goal, step: Step) -> RunEnded:
     return send(kit, goal.errand(step))
 
 
+def approved_goals(store: Store, library: Library, but: str = "") -> list[Goal]:
+    """Those that were approved, and whose tasks are in the graph; all or all but one."""
+    found = []
+    for name in library.folders(SPECS):
+        goal = Goal(library=library, files=GoalFiles(name=name))
+        feature = store.feature(name) if name != but else None
+        is_known = feature is not None and feature.spec_path == goal.files.design
+        if is_known and goal.step() is Step.READY:
+            found.append(goal)
+    return found
+
+
 def code_tasks_of(
-    goal: Goal, store: Store, clock: Clock, max_retries: int, *, writes: bool = True
+    goal: Goal,
+    store: Store,
+    clock: Clock,
+    max_retries: int,
+    *,
+    seat: str = "",
+    writes: bool = True,
 ) -> CodeTasks:
     """Its tasks, as the document of a run. The design is what sessions are told as its
-    specification, and the runbook as its plan."""
+    specification, and the runbook as its plan. `seat` is who works on them, where the store does
+    not know."""
     feature = feature_of(goal, store)
     return CodeTasks(
         store=store,
@@ -327,7 +346,7 @@ def code_tasks_of(
         folder=goal.files.implementation,
         feature=feature,
         max_retries=max_retries,
-        seat=lambda task: _seat_of(store, task),
+        seat=lambda task: seat or _seat_of(store, task),
         beside=(goal.files.runbook,),
         needs=goal.files.papers,
         writes=writes,

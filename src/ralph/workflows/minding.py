@@ -10,13 +10,12 @@ from ralph.core.errors import UsageError
 from ralph.core.ids import FeatureId
 from ralph.core.target import Everything
 from ralph.core.task import Task
-from ralph.documents.goal_files import SPECS, GoalFiles
 from ralph.engine.kit import Kit
 from ralph.ports.document import Document, Left, Passage
 from ralph.ports.papers import Paper, Papers
 from ralph.workflows.code_tasks import CodeTasks
 from ralph.workflows.errand import errands, retire
-from ralph.workflows.goal import Goal, Step, code_tasks_of
+from ralph.workflows.goal import approved_goals, code_tasks_of
 from ralph.workflows.stories import Stories
 from ralph.workflows.uncommitted import uncommitted_edits
 
@@ -77,14 +76,8 @@ def documents(kit: Kit, max_retries: int, but: str = "") -> tuple[Stories, ...]:
 
 def goals(kit: Kit, max_retries: int, but: str = "") -> tuple[CodeTasks, ...]:
     """The code tasks of goals that were planned and approved, of all or all but one."""
-    found = []
-    for name in kit.library.folders(SPECS):
-        goal = Goal(library=kit.library, files=GoalFiles(name=name))
-        feature = kit.store.feature(name) if name != but else None
-        is_known = feature is not None and feature.spec_path == goal.files.design
-        if is_known and goal.step() is Step.READY:
-            found.append(code_tasks_of(goal, kit.store, kit.clock, max_retries))
-    return tuple(found)
+    found = approved_goals(kit.store, kit.library, but)
+    return tuple(code_tasks_of(goal, kit.store, kit.clock, max_retries) for goal in found)
 
 
 class Minded:

@@ -3,11 +3,13 @@ rest? The gates decide, and the breaker."""
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
 
 from ralph.core.breaker import Tolerance, counted, remembered
+from ralph.core.errors import RalphError
 from ralph.core.gates import GateResult
 from ralph.core.ids import TaskId
 from ralph.core.limits import Progress
@@ -17,9 +19,11 @@ from ralph.core.task import Status, Task
 from ralph.core.team_events import TeammateJudged
 from ralph.engine.control import ABORT
 from ralph.ports.clock import Clock
+from ralph.ports.library import Library
 from ralph.ports.ready import ready_in
 from ralph.ports.store import Filter, Store
 from ralph.workflows.errand import errands
+from ralph.workflows.goal import approved_goals, code_tasks_of
 
 CHOICE: Final = 20
 """Ready tasks among which teammates are spread."""
@@ -91,6 +95,18 @@ def task_completed(
         store.force_done(task.id)
         store.log(task.id, f"{asked.seat} has done it; the gates pass")
     return Answer()
+
+
+def stamp_goals(
+    store: Store, library: Library, clock: Clock, asked: Asked, max_retries: int
+) -> None:
+    """What was just done is said in the file of its code task, too. A run that is at work does that
+    itself; files that cannot be followed now are told of by the next one."""
+    if store.live_runs():
+        return
+    with suppress(RalphError):
+        for goal in approved_goals(store, library):
+            code_tasks_of(goal, store, clock, max_retries, seat=asked.seat).follow()
 
 
 def teammate_idle(

@@ -39,7 +39,7 @@ def _asked(name: str) -> tuple[int, str]:
     from ralph.wiring.project import find_project, open_library
     from ralph.wiring.settings import breaker_tolerance
     from ralph.workflows.team_views import draw_team_views
-    from ralph.workflows.teammates import read_asked, task_completed, teammate_idle
+    from ralph.workflows.teammates import read_asked, stamp_goals, task_completed, teammate_idle
 
     try:
         payload = msgspec.json.decode(sys.stdin.buffer.read(), type=dict[str, Any])
@@ -57,7 +57,9 @@ def _asked(name: str) -> tuple[int, str]:
             said = task_completed(
                 store, clock, tolerance, asked, lambda: first_failure(project, asked.seat)
             )
-            draw_team_views(store, open_library(project))
+            library, retries = open_library(project), project.loaded.config.execution.max_retries
+            stamp_goals(store, library, clock, asked, retries)
+            draw_team_views(store, library)
     return said.code, said.said
 
 
