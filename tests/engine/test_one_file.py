@@ -150,6 +150,25 @@ def test_what_a_session_has_committed_that_was_killed_is_taken_off_the_branch(
     assert f"1 commit put back, kept as {ref}" in scribe.warnings()
 
 
+def test_nobody_is_taken_back_to_another_branch(tmp_path: Path) -> None:
+    class Elsewhere(FakeWorkspace):
+        """A person has gone to another branch."""
+
+        def snapshot(self) -> Snapshot:
+            return replace(super().snapshot(), branch="feature")
+
+    scribe = Sneaky(tmp_path)
+    scribe.writes = {}
+    scribe.killed()
+    elsewhere = Elsewhere()
+    vars(elsewhere).update(vars(scribe.workspace))
+    scribe.workspace = elsewhere
+    scribe.library = Shelf(elsewhere)
+    scribe.plan()
+    assert scribe.workspace.commits[:3] == ["c0", "first", "sneaky"]
+    assert "commit put back" not in scribe.warnings()
+
+
 def test_what_a_person_has_committed_since_stays(tmp_path: Path) -> None:
     class Later(FakeWorkspace):
         """Whose last commit was made long after the session."""

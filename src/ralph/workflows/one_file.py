@@ -35,7 +35,9 @@ class OneFile:
         if left is None or kit.settings.target != Subtree(left.task) or unjudged(kit, left.task):
             return ()
         now = kit.take_snapshot()
-        made = kit.workspace.changes(left.base, now).commits
+        # On another branch than it began on there are others' commits as well.
+        is_there = now.branch == left.base.branch
+        made = kit.workspace.changes(left.base, now).commits if is_there else ()
         if not made:
             return ()
         committed = replace(now, tree="", index="", dirty=())
