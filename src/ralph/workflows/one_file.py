@@ -35,9 +35,12 @@ class OneFile:
         if left is None or kit.settings.target != Subtree(left.task) or unjudged(kit, left.task):
             return ()
         now = kit.take_snapshot()
-        # On another branch than it began on there are others' commits as well.
-        is_there = now.branch == left.base.branch
-        made = kit.workspace.changes(left.base, now).commits if is_there else ()
+        if now.branch != left.base.branch:
+            # Somebody has gone elsewhere since: there it begins anew.
+            kit.unfinished = None
+            kit.store.forget_base(left.task)
+            return ()
+        made = kit.workspace.changes(left.base, now).commits
         if not made:
             return ()
         committed = replace(now, tree="", index="", dirty=())
