@@ -121,3 +121,25 @@ def test_a_system_that_sessions_may_write_holds_no_wall(ralph: Cli) -> None:
     Path(".ralph.toml").write_text('[sandbox]\nwrite = ["/"]\n')
     said = ralph("sandbox", "run", "true", code=69).err
     assert "is where they can write" in said
+
+
+def test_what_a_persons_own_commands_name_can_be_read(
+    ralph: Cli, home: Path, tmp_path: Path
+) -> None:
+    """A script below /tmp, say, which is another folder inside; but no key, and in the checkout a
+    session may change it."""
+    for file in (tmp_path / "agent.py", tmp_path / "gate.sh", home / ".ssh" / "id"):
+        file.write_text("x")
+    (ralph.path / "mine.sh").write_text("x")
+    (ralph.path / ".ralph.toml").write_text(
+        f"""[agent]
+command = "cat {{prompt}} | python3 '{tmp_path}/agent.py' -i {home}/.ssh/id"
+[gates]
+one = "sh '{tmp_path}/gate.sh'"
+two = "sh mine.sh"
+"""
+    )
+    places = _places(json.loads(ralph("sandbox", "show", "--json").out))
+    assert places[f"{tmp_path}/agent.py"] == places[f"{tmp_path}/gate.sh"] == "read"
+    assert f"{home}/.ssh/id" not in places
+    assert f"{ralph.path}/mine.sh" not in places

@@ -132,7 +132,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         path = out_of_reach(self.path, build(site, wanted))
         named = _git_runs(top, (top, repository.git_dir, repository.common_dir), path)
         fence = build(replace(site, git_runs=named), wanted)
-        return fence.with_places(*self._lent(top))
+        return fence.with_places(*self._lent(top), *self._named(fence))
 
     def _lent(self, top: str) -> Iterator[Place]:
         """What a checkout that was made for a session needs of the person's own: it can be in a
@@ -152,6 +152,16 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         if is_inside(between, os.path.join(self.loaded.root, ".ralph", "checkouts")):
             yield Place(path=between, access=Access.READ, why=why)
         yield Place(path=self.loaded.runs_dir, access=Access.READ, why="what sessions are told")
+
+    def _named(self, fence: Fence) -> Iterator[Place]:
+        """Files that the person's own commands name, such as an agent's script: they may be in a
+        folder that is another one inside, such as /tmp. What is written or hidden stays so."""
+        config = self.loaded.config
+        own = (line for name, line in self.loaded.variables.items() if name.startswith("AGENT_"))
+        for command in (config.agent.command, *own, *config.gates.commands.values()):
+            for path in files_in(command, self.loaded.root):
+                if fence.access(path) is Access.READ:
+                    yield Place(path=path, access=Access.READ, why="a command of yours names it")
 
     def _messenger(self, top: str) -> tuple[str, ...]:
         """What a person's own command for messages names in the checkout: it runs outside."""
