@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ralph.core.ending import Exit
 from ralph.core.errors import Missing
 from ralph.core.events import RunEnded, Warned
+from ralph.core.moment import epoch
 from ralph.core.outcome import Outcome
 from ralph.core.snapshot import Snapshot
 from ralph.core.target import Subtree
@@ -148,6 +149,16 @@ def test_what_a_session_has_committed_that_was_killed_is_taken_off_the_branch(
     ((ref, kept),) = scribe.workspace.saved.items()
     assert kept["code.txt"] == "spoiled\n"
     assert f"1 commit put back, kept as {ref}" in scribe.warnings()
+
+
+def test_a_session_that_was_lost_ended_when_its_worker_was_last_seen(tmp_path: Path) -> None:
+    scribe = Sneaky(tmp_path)
+    scribe.killed()
+    scribe.clock.advance(86_400.0)
+    scribe.plan()
+    lost, last = scribe.store.sessions()
+    assert epoch(lost.ended_at or "") - epoch(lost.started_at) < 60
+    assert epoch(last.started_at) - epoch(lost.started_at) >= 86_400
 
 
 def test_nobody_is_taken_back_to_another_branch(tmp_path: Path) -> None:
