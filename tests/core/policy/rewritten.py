@@ -45,6 +45,12 @@ REWRITTEN = {
     ">log pytest": ">log uv run pytest",
     "uv sync && pytest": "uv sync && uv run pytest",
     "uv run ruff check && pytest": "uv run ruff check && uv run pytest",
+    "bash <<'EOF'\ncd x\npytest -q\nEOF": "bash <<'EOF'\ncd x\nuv run pytest -q\nEOF",
+    "bash -s a <<EOF\npytest\nEOF\nls": "bash -s a <<EOF\nuv run pytest\nEOF\nls",
+    "cat <<'EOF' | sh\npytest\nEOF": "cat <<'EOF' | sh\nuv run pytest\nEOF",
+    "cat > x <<'EOF'\npytest\nEOF\nbash <<'EOF'\npytest\nEOF": (
+        "cat > x <<'EOF'\npytest\nEOF\nbash <<'EOF'\nuv run pytest\nEOF"
+    ),
     "python - <<'PY'\nprint('pytest')\nPY": "uv run python - <<'PY'\nprint('pytest')\nPY",
     "cat <<EOF\n$(python -V)\nEOF": "cat <<EOF\n$(uv run python -V)\nEOF",
     "ls\npytest\nls": "ls\nuv run pytest\nls",

@@ -133,6 +133,9 @@ def test_where_git_is_free_it_may_do_what_can_be_undone(command: str) -> None:
         "git gc --prune=now",
         "git filter-branch --all",
         "git reflog expire --all",
+        "git reflog drop x",
+        "git prune",
+        "git update-ref --delete refs/heads/x",
         "bash -c 'git push -f'",
     ],
 )

@@ -133,14 +133,14 @@ def _rewriting(git: GitCall) -> Deny | None:
                 re.match(r"-\w*[fd]|--force|--mirror|--delete|--prune|\+\S|:\S", word)
                 for word in arguments
             )
-        case "filter-branch" | "filter-repo":
+        case "filter-branch" | "filter-repo" | "prune":
             forced = True
         case "reflog":
-            forced = bool(arguments) and arguments[0] in ("expire", "delete")
+            forced = bool(arguments) and arguments[0] in ("expire", "delete", "drop")
         case "gc":
             forced = any(word.startswith("--prune=") for word in arguments)
         case "update-ref":
-            forced = "-d" in arguments
+            forced = bool({"-d", "--delete"} & set(arguments))
         case _:
             forced = False
     if not forced:

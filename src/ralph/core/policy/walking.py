@@ -11,7 +11,7 @@ from ralph.core.policy.known import UNKNOWN, Field, Frame, Known
 from ralph.core.policy.places import without_glob
 from ralph.core.policy.shells import Shelled, evaluated
 from ralph.core.safe_text import one_line
-from ralph.core.shell.insides import is_bomb, literal, prompted, substitutions
+from ralph.core.shell.insides import is_bomb, literal, place, prompted, substitutions
 from ralph.core.shell.reading import read
 from ralph.core.shell.tree import (
     Assignment,
@@ -75,6 +75,8 @@ class Walker:
         self.left = steps
         self.trees: dict[tuple[str, int], Script] = {}
         self.called: set[tuple[object, ...]] = set()
+        self.places: dict[str, int] = {}
+        """Where in the source here-documents stand, by their text."""
 
     def call(
         self,
@@ -96,6 +98,8 @@ class Walker:
     def text(self, shelled: Shelled, frame: Frame) -> None:
         """What a shell does with a text."""
         text, base = shelled.text.text, shelled.text.inner
+        if shelled.is_stdin:
+            base = self.places.get(text, -1)
         if (text, frame.arguments) in frame.calls:
             # It runs itself, as far as anybody can tell.
             return
@@ -284,6 +288,9 @@ class Walker:
                 bodies = [
                     text for word in redirect.words for text in texts(word, self.about(frame))
                 ]
+                self.places.update(
+                    (text, place(word)) for word in redirect.words for text in bodies
+                )
                 found[number] = bodies[0] if len(bodies) == 1 else UNKNOWN if bodies else ""
             elif redirect.operator in ("<", "<>", "<&"):
                 (first, *_), *_ = fields(redirect.words, self.about(frame)) or [(Field(""),)]

@@ -42,6 +42,15 @@ def literal(word: Word) -> str | None:
     return "".join(texts) if len(texts) == len(word.parts) else None
 
 
+def place(word: Word) -> int:
+    """Where its text stands in the source, if it stands there just so; else -1."""
+    match word.parts:
+        case (Text(start=start),):
+            return start
+        case _:
+            return -1
+
+
 def is_bomb(function: Function) -> bool:
     """Whether each call starts two more of itself side by side: `:(){ :|:& };:`."""
     calls = aside = 0
