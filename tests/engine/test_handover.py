@@ -1,6 +1,7 @@
 """A session that runs out of context hands its task to a fresh one, within the same attempt."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,11 @@ class Reporting(CommandAgent):
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+    return handing_over(tmp_path)
+
+
+def handing_over(runs_dir: Path) -> World:
+    world = World(runs_dir)
     world.agents = (Reporting(),)
     world.hooks = ("ralph", "hook")
     world.room = Room(capacity=100_000, wrap_up_s=120.0)
@@ -356,3 +361,32 @@ def test_what_a_plain_command_prints_is_no_context(world: World) -> None:
     world.run(session(world, edits(world), "x" * 1_000_000, "\n" + CLAIM))
     assert world.task(task).status is Status.DONE
     assert world.told(handoff_events.WrapUpAsked) == []
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_death_at_any_moment_of_a_hand_off_loses_nothing(tmp_path: Path, *, late: bool) -> None:
+    for calls in range(1000):
+        world = handing_over(tmp_path / str(calls))
+        task = world.add()
+        fate = Fate(calls, late=late)
+
+        def plays(command: Command, listener: Listener, world: World = world) -> Exit:
+            if "work.txt" in world.workspace.files:
+                return session(world, CLAIM)(command, listener)
+            world.library.times["MEMORY.md"] = world.clock.now()
+            first = (edits(world), "=10000", "=61000", writes(world), "wrapped up")
+            return session(world, *first)(command, listener)
+
+        world.executor.sessions = [plays] * 9
+        with suppress(Died):
+            run(world.kit(fate))
+        if not fate.dead:
+            break
+        world.executor.sessions = [plays] * 9
+        run(world.kit())
+        found = world.task(task)
+        assert (found.status, found.retry_count, found.strikes) == (Status.DONE, 0, 0), calls
+        assert "MEMORY.md" not in world.library.pages, calls
+        assert world.workspace.head.keys() == {"work.txt"}, calls
+    else:
+        pytest.fail("it never ends")

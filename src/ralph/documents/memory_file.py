@@ -11,6 +11,7 @@ from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 
 PATH: Final = "MEMORY.md"
+FOLDER: Final = ".ralph/memory"
 HEADING: Final = "# Memory of "
 SECTIONS: Final = (
     "Session summary",
@@ -30,7 +31,7 @@ LAST_WORDS: Final = 2_000
 
 def beside(task: TaskId) -> str:
     """Where it is when the place in the root is taken."""
-    return f".ralph/memory/{task}.md"
+    return f"{FOLDER}/{task}.md"
 
 
 def is_ours(text: str) -> bool:
@@ -41,6 +42,11 @@ def is_ours(text: str) -> bool:
 def is_about(text: str, task: TaskId) -> bool:
     """Is it Ralph's, and about this task?"""
     return text.startswith(f"{HEADING}{task},")
+
+
+def task_of(text: str) -> TaskId | None:
+    """Which one Ralph has written it about; None: he has not."""
+    return TaskId(text.removeprefix(HEADING).partition(",")[0]) if is_ours(text) else None
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):

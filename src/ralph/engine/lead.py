@@ -114,6 +114,7 @@ class Lead(Loop):
         kit.homes.tidy({name: home for name, home in homes.items() if home is not None})
         kit.checkouts.tidy()
         clear_checkouts(kit, self.trunk)
+        kit.memo.tidy()
         self._follow_trunk()
         if kit.views is not None:
             kit.views.begin()

@@ -163,6 +163,7 @@ class Loop:
     def _find_memory(self) -> None:
         left = self.kit.unfinished
         session = last_session(self.kit, left.task) if left is not None else None
+        self.kit.memo.tidy()
         self.kit.memo.look(epoch(session.started_at) if session is not None else None)
 
     def _follow(self) -> None:

@@ -7,10 +7,11 @@ from typing import Final
 import msgspec
 
 from ralph.core.agent_events import AgentEvent
-from ralph.core.errors import RalphError
+from ralph.core.errors import NoSuchTask, RalphError
 from ralph.core.ids import TaskId
 from ralph.core.memory import MemoryKind
 from ralph.core.snapshot import Changes
+from ralph.core.task import Status
 from ralph.documents import memory_file
 from ralph.documents.memory_file import Facts
 from ralph.ports.history import Session
@@ -50,6 +51,20 @@ class Memo:
             return
         if since is None or at < since:
             self.path = ""
+
+    def tidy(self) -> None:
+        """Take away what is about tasks that are over: Ralph may have died in between."""
+        beside = self._library.files(memory_file.FOLDER, ".md")
+        for path in (self.path, *(f"{memory_file.FOLDER}/{name}" for name in beside)):
+            task = memory_file.task_of(self._text(path) or "") if path else None
+            if task is not None and not self._is_open(task):
+                self._library.remove(path)
+
+    def _is_open(self, task: TaskId) -> bool:
+        try:
+            return self._store.find(task).status in (Status.PENDING, Status.IN_PROGRESS)
+        except NoSuchTask:
+            return False
 
     def told(self, task: TaskId) -> str:
         """What the last session of this task has left, for the next one."""
