@@ -26,6 +26,7 @@ def a_trunk(
     include: Sequence[str] = (),
     setup: Sequence[str] = (),
     stock: Stock | None = None,
+    since: str = "",
     executor: Captures | None = None,
 ) -> SharedBranch:
     """As another process would have it."""
@@ -36,6 +37,7 @@ def a_trunk(
         InPlace(executor, str(root)),
         branch=branch,
         folder=str(folder_of(source)),
+        since=since,
         preparation=Preparation(
             str(root),
             include=include,

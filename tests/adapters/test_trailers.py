@@ -36,7 +36,7 @@ def test_every_commit_says_whose_it_is_and_is_else_what_it_was(source: Hands) ->
     tree = inside.git("rev-parse", "HEAD^{tree}")
     dates = inside.git("log", "-5", "--format=%ad %cd %cn")
     rebased = trunk.rebase(TWO, TRAILERS)
-    assert not rebased.moved
+    assert rebased.conflict is None
     assert inside.git("rev-parse", "HEAD^{tree}") == tree
     assert inside.git("log", "-5", "--format=%ad %cd %cn") == dates
     assert history(inside, 4)[:3] == [
@@ -103,3 +103,22 @@ def test_what_is_signed_is_not_signed_any_more(source: Hands) -> None:
     after = inside.git("cat-file", "commit", "HEAD")
     assert "SIGNATURE" not in after
     assert TRAILERS in after
+
+
+def test_by_trailers_the_teams_commits_are_told_from_those_of_people(source: Hands) -> None:
+    began = source.git("rev-parse", "HEAD").strip()
+    trunk = a_trunk(source, since=began)
+    assert not trunk.by_people(trunk.tip())
+    opened(trunk, TWO).write("two", "two")
+    opened(trunk, TWO).commit("By the agent")
+    with trunk.turn():
+        merged = trunk.advance(TWO, trunk.rebase(TWO, TRAILERS).tip)
+    assert not trunk.by_people(merged)
+    source.git("merge", "-q", "--ff-only", merged)
+    source.write("mine", "mine")
+    mine = source.commit("By a person").strip()
+    assert trunk.by_people(mine)
+    assert not trunk.by_people(merged)
+    assert not a_trunk(source).by_people(mine), "nobody has said when the run began"
+    with trunk.look("baseline", merged) as place:
+        assert not Path(place, "mine").exists()

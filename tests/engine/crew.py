@@ -35,6 +35,8 @@ class FakeTrunk:
         self.checkouts: dict[TaskId, FakeWorkspace] = {}
         self.saved: dict[str, dict[str, str]] = {}
         self.is_taken = False
+        self.theirs: set[str] = set()
+        """Commits that have something of a person's in them."""
         self.merges: list[TaskId] = []
 
     @property
@@ -65,8 +67,11 @@ class FakeTrunk:
         return task in self.checkouts
 
     @contextmanager
-    def look(self, name: str) -> Iterator[str]:
-        yield f"/checkout/{name}"
+    def look(self, name: str, commit: str = "") -> Iterator[str]:
+        yield f"/checkout/{name}-{commit}"
+
+    def by_people(self, commit: str) -> bool:
+        return commit in self.theirs
 
     @contextmanager
     def turn(self) -> Iterator[bool]:

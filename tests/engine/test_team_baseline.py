@@ -48,7 +48,7 @@ def test_what_others_have_mended_meanwhile_stays_mended(crew: Crew) -> None:
 
 
 def test_it_does_though_nobody_has_merged_since_the_work_began(crew: Crew) -> None:
-    crew.executor.gates = {"test": [1, 0]}
+    crew.executor.gates = {"test": [1, 1, 0]}
     task = crew.add()
 
     def known_now() -> None:
@@ -91,3 +91,46 @@ def test_a_gate_that_others_have_mended_is_not_broken_by_whoever_lacks_that(crew
     assert isinstance(rejected, events.TaskRejected)
     assert "gate lint fails" in (rejected.reason or "")
     assert baseline(crew) == {"test": True, "lint": True}
+
+
+def test_what_a_person_has_broken_meanwhile_is_nobody_elses_fault(crew: Crew) -> None:
+    crew.first_baseline = (GateResult(name="test", passed=True, code=0),)
+    crew.gates = (*crew.gates, Gate(name="lint", command="lint"))
+    # In its own checkout, on top of what the person has committed, there alone, and again.
+    crew.executor.gates = {"test": [0, 1, 1, 1], "lint": [0]}
+    task = crew.add()
+
+    def person_commits() -> None:
+        crew.place(task).edit("work.txt", "mine")
+        crew.trunk.others_merge(broken_txt="by a person")
+        crew.trunk.theirs.add(crew.trunk.tip())
+
+    crew.works_along(says("<task-done>TASK</task-done>", does=person_commits))
+    assert crew.task(task).status is Status.DONE
+    assert crew.task(task).retry_count == 0
+    assert crew.trunk.files == {"work.txt": "mine", "broken.txt": "by a person"}
+    assert baseline(crew) == {"test": False, "lint": True}
+    warned = [one.message for one in crew.told(events.Warned) if isinstance(one, events.Warned)]
+    assert any("committed there by hand" in line for line in warned)
+
+
+def test_a_task_that_begins_with_it_is_not_to_blame_either(crew: Crew) -> None:
+    crew.first_baseline = (GateResult(name="test", passed=True, code=0),)
+    crew.executor.gates = {"test": [1]}
+    crew.trunk.others_merge(broken_txt="by a person")
+    crew.trunk.theirs.add(crew.trunk.tip())
+    task = crew.add()
+    crew.works_along(crew.edits(task))
+    assert (crew.task(task).status, crew.task(task).retry_count) == (Status.DONE, 0)
+
+
+def test_who_breaks_a_gate_is_to_blame_though_a_person_has_committed(crew: Crew) -> None:
+    crew.first_baseline = (GateResult(name="test", passed=True, code=0),)
+    crew.executor.gates = {"test": [1, 0]}
+    crew.trunk.others_merge(harmless_txt="by a person")
+    crew.trunk.theirs.add(crew.trunk.tip())
+    crew.limits = Limits(iterations=1)
+    task = crew.add()
+    crew.works_along(crew.edits(task))
+    assert crew.task(task).retry_count == 1
+    assert baseline(crew) == {"test": True}

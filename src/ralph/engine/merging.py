@@ -8,7 +8,7 @@ import msgspec
 
 from ralph.core.errors import Busy, NoSuchTask
 from ralph.core.events import GatesWeighed, WorkSaved
-from ralph.core.gates import GateResult, weigh
+from ralph.core.gates import Evidence, GateResult, weigh
 from ralph.core.ids import TaskId
 from ralph.core.merging import conflict_in_words, has_both_sides
 from ralph.core.snapshot import Snapshot
@@ -16,8 +16,9 @@ from ralph.core.task import Task
 from ralph.core.team_events import MergeBegun, MergeQueued, WorkMerged
 from ralph.core.transitions import Accepted, Conflicted, Rejected
 from ralph.core.verdict import Verdict, on_gates
+from ralph.engine.blaming import ask_gates
 from ralph.engine.control import listen
-from ralph.engine.gates import last_baseline, remember, run_gates
+from ralph.engine.gates import last_baseline, remember
 from ralph.engine.kit import Kit
 from ralph.engine.work import trailers
 from ralph.ports.claims import Claim
@@ -69,7 +70,8 @@ def _merge(kit: Kit, trunk: Trunk, task: TaskId, session: Session) -> Merged:
         return Merged(refused=_conflicted(kit, session, rebased.conflict))
     now = kit.workspace.snapshot()
     onto = Snapshot(head=rebased.tip, branch=now.branch)
-    refused = _gated(kit, session, is_moved=base is None or base.head != rebased.tip)
+    is_moved = base is None or base.head != rebased.tip
+    refused = _gated(kit, session, rebased.tip, is_moved=is_moved)
     if refused is not None:
         return Merged(refused=refused, base=onto)
     # From here on nobody has to ask the gates again, though Ralph should die now.
@@ -124,20 +126,23 @@ def _is_called_off(kit: Kit, claim: Claim) -> bool:
     return bool(stop or kit.interrupted() or kit.stop_now or not kit.store.holds(claim))
 
 
-def _gated(kit: Kit, session: Session, *, is_moved: bool) -> Verdict | None:
+def _gated(kit: Kit, session: Session, tip: str, *, is_moved: bool) -> Verdict | None:
     """The work passes on top of what others have done, or a verdict that says why not."""
     if not kit.settings.gates:
         return None
     task = session.task_id
     # What is green there by now stays green, whatever it was when the task began.
     kit.baseline = last_baseline(kit)
-    results = run_gates(kit, task) if is_moved else _said(kit, session)
+    results = _said(kit, session)
+    is_asked = is_moved or weigh(kit.baseline, results)[0] is Evidence.BROKEN
+    if is_asked:
+        results = ask_gates(kit, task, tip)
     evidence, decisive = weigh(kit.baseline, results)
     verdict = on_gates(evidence, decisive)
-    if is_moved:
+    if is_asked:
         kit.record(GatesWeighed(task_id=task, evidence=evidence))
     if isinstance(verdict.transition, Accepted):
-        if is_moved:
+        if is_asked:
             kit.store.mark_session(session.id, Mark.COMMITTED, results)
             _clear(kit, task)
         remember(kit, results)

@@ -52,9 +52,13 @@ class Trunk(Protocol):
         """Whose checkouts are there."""
         ...
 
-    def look(self, name: str) -> AbstractContextManager[str]:
-        """A checkout of the tip, prepared like those of tasks, to be thrown away; yields the
-        project's directory in it."""
+    def look(self, name: str, commit: str = "") -> AbstractContextManager[str]:
+        """A checkout of the tip, or of a commit behind it, prepared like those of tasks, to be
+        thrown away; yields the project's directory in it."""
+        ...
+
+    def by_people(self, commit: str) -> bool:
+        """Since the run began, and up to this commit: has anybody else than the team committed?"""
         ...
 
     def turn(self) -> AbstractContextManager[bool]:

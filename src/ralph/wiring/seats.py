@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import TextIO
 
 import msgspec
@@ -37,6 +38,8 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     schedule: Schedule
     baseline: tuple[GateResult, ...]
     """What the gates said when the run began."""
+    began: str
+    """With which commit it did."""
     run_s: float
     """Seconds that are left to the run; 0 is without limit."""
     loaded: Loaded
@@ -69,6 +72,8 @@ def assemble_team(
         branch = current_branch(made.home)
         kit.settings = msgspec.structs.replace(kit.settings, schedule=schedule_of(project))
         began = kit.clock.monotonic()
+        trunk = trunk_of(project, made, branch)
+        first_tip = cache(trunk.tip)
 
         def seat(name: str, worker: WorkerId) -> bytes:
             s = kit.settings
@@ -83,6 +88,7 @@ def assemble_team(
                 target=s.target,
                 schedule=s.schedule,
                 baseline=kit.baseline,
+                began=first_tip(),
                 run_s=max(left, 0.001) if s.limits.run_s else 0.0,
                 loaded=project.loaded,
             )
@@ -91,17 +97,18 @@ def assemble_team(
         env = {**os.environ, MARKER: kit.settings.worker}
         staff = Team(seat, cwd=project.root, env=env)
         stack.callback(staff.close)
-        yield Assembly(kit=kit, trunk=trunk_of(project, made, branch), staff=staff)
+        yield Assembly(kit=kit, trunk=trunk, staff=staff)
 
 
-def trunk_of(project: Project, made: Assembled, branch: str) -> Trunk:
-    """The branch that all of them build."""
+def trunk_of(project: Project, made: Assembled, branch: str, since: str = "") -> Trunk:
+    """The branch that all of them build, `since` a commit."""
     return SharedBranch(
         made.git,
         made.home,
         branch=branch,
         folder=checkouts_of(project),
         preparation=made.preparation,
+        since=since,
     )
 
 

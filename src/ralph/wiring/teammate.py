@@ -80,7 +80,7 @@ def work(seat: Seat) -> Report:
         )
         made.kit.baseline = seat.baseline
         made.kit.document = Quoted(made.kit, seat.papers)
-        return work_along(made.kit, trunk_of(project, made, seat.branch))
+        return work_along(made.kit, trunk_of(project, made, seat.branch, seat.began))
 
 
 if __name__ == "__main__":

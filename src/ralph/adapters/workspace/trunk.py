@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ralph.adapters.workspace.fetching import OPTIONS
 from ralph.adapters.workspace.following import Following
-from ralph.adapters.workspace.git import Git
+from ralph.adapters.workspace.git import Git, text
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.objects import Objects
 from ralph.adapters.workspace.preparing import Preparation
@@ -51,9 +51,10 @@ class SharedBranch:
         branch: str,
         folder: str,
         preparation: Preparation,
+        since: str = "",
     ) -> None:
         """`git` is for Ralph's own, and stands behind the wall; the `folder` is where the checkouts
-        are."""
+        are; `since` is the commit with which the run began."""
         self._source = source
         self._executor = git
         self._folder = folder
@@ -61,6 +62,7 @@ class SharedBranch:
         self._objects = Objects(self._git)
         self._rooms = Rooms(git, source, folder)
         self._preparation = preparation
+        self._since = since
         self._tip = Tip(self._git, branch)
         self._following = Following(self._git, self._tip, source.prefix)
 
@@ -89,16 +91,23 @@ class SharedBranch:
         self._rooms.close(task)
 
     @contextmanager
-    def look(self, name: str) -> Iterator[str]:
+    def look(self, name: str, commit: str = "") -> Iterator[str]:
         with throw_away(
             self._executor,
             self._source,
-            self._tip.now(),
+            commit or self._tip.now(),
             name=name,
             folder=self._folder,
             prepare=self._preparation.prepare_for_all,
         ) as path:
             yield path
+
+    def by_people(self, commit: str) -> bool:
+        if not self._since or not commit:
+            return False
+        form = "--format=%H%(trailers:key=Ralph-Run,valueonly,separator=%x20)"
+        listed = text(self._git.run("log", "-z", form, commit, f"^{self._since}")).split("\0")
+        return any(len(entry) == len(commit) for entry in listed)
 
     # -- merging
 

@@ -22,9 +22,10 @@ from ralph.core.verdict import (
     on_result,
     on_tampering,
 )
+from ralph.engine.blaming import ask_gates
 from ralph.engine.check import Case
 from ralph.engine.control import listen
-from ralph.engine.gates import remember, run_gates
+from ralph.engine.gates import remember
 from ralph.engine.kit import Kit
 from ralph.engine.review import review
 from ralph.engine.verification import verify
@@ -145,7 +146,7 @@ def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
         return _looked_at(kit, claim, session, base, on_gates(Evidence.NO_GATES, None))
     results = session.gates
     if session.mark is Mark.ENDED:
-        results = run_gates(kit, claim.task.id)
+        results = ask_gates(kit, claim.task.id, base.head if base is not None else "")
         kit.store.mark_session(session.id, Mark.GATED, results)
         session = replace(session, gates=results)
     evidence, decisive = weigh(kit.baseline, results)
