@@ -276,4 +276,29 @@ strace -e trace=file ls
 perf stat -e cycles ./a.out
 gdb -batch -ex run ./a.out
 valgrind --leak-check=full ./a.out
+screen -r work
+tmux new-session -d -s git -c /w/proj
+script -q /dev/null npm test
+flock -u 9
+hyperfine --warmup 3 "grep -r 'git push' ."
+nodemon --exec 'npm test' -e ts
+gdb --args ./a.out x
+nix develop -c make test
+dotenv -e .env -- npm test
+git.exe status
+echo "it's fine" | xargs echo
+exec 3< x; read -r l <&3; echo "$l"
+bash -c 'cat' <<< 'git push'
+ssh host 'cat > x' <<< 'git push'
+PS1='$(git branch --show-current) $ '; ls
+if true; then { make; } fi
+rm -rf .gitlab-ci .github .p*
+find . -name .git -prune -o -name '*.pyc' -exec rm {} +
+find vendor -name .git -exec rm -rf {} +
+find . -xtype l -delete
+rsync -a --delete dist/ host:/srv/x/
+sed -e 's,/etc/shadow,x,' -e 's:/root/.ssh:y:' f
+rm -f "$(git rev-parse --git-dir)/index.lock"
+rm -rf "$(git rev-parse --show-toplevel)/build"
+sem -j4 'make x'; sem --wait
 """

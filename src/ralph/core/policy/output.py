@@ -61,7 +61,7 @@ def _located(name: str, arguments: list[str]) -> str:
     """Where a program lies: wherever that is, its name is its own."""
     options = {text for text in arguments if text.startswith("-")}
     names = [text for text in arguments if not text.startswith("-")]
-    asks = name == "which" or options == ({"-v"} if name == "command" else {"-P"})
+    asks = name == "which" or options in ([{"-v"}] if name == "command" else [{"-p"}, {"-P"}])
     return f"{names[0]}\n" if asks and len(names) == 1 else UNKNOWN
 
 

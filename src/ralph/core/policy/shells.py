@@ -231,7 +231,7 @@ READERS: Final[dict[str, Reader]] = {
     **dict.fromkeys(("powershell", "pwsh"), _last("-c", "-command")),
     "script": _after("-c", "--command"),
     "flock": _after("-c", "--command"),
-    "npx": _after("-c", "--call"),
+    **dict.fromkeys(("npx", "npm"), _after("-c", "--call")),
     "nix-shell": _after("--run", "--command"),
     "env": _split,
     "xterm": _last("-e"),
@@ -244,7 +244,7 @@ READERS: Final[dict[str, Reader]] = {
     "at": _stdin,
     "batch": _stdin,
     "parallel": _parallel,
-    "sem": _parallel,
+    "sem": _rest(PARALLEL),
     "tmux": _any,
     "screen": _any,
 }
