@@ -126,7 +126,7 @@ def test_a_removed_folder_is_written_again(store: SqliteStore, path: str) -> Non
     assert store.restore_if_removed()
     assert not store.restore_if_removed()
     settle(store, taken)
-    other = SqliteStore.open(path, FrozenClock(), must_exist=True)
+    other = SqliteStore.open(path, FrozenClock())
     assert {task.id: task.status for task in other.tasks(Filter())} == {
         a: Status.DONE,
         "t-b": Status.PENDING,
