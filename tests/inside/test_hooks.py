@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shlex
 import socket
 import subprocess
 import sys
@@ -262,7 +263,7 @@ def test_a_tool_that_is_asked_for_in_a_mere_text_is_judged_by_it(caller: Caller)
 @pytest.mark.parametrize("shut", ["<&-", ">&-"])
 def test_without_a_way_to_ask_or_to_answer_the_tool_is_not_used(house: House, shut: str) -> None:
     call = '{"tool_name": "Bash", "tool_input": {"command": "git push"}}'
-    line = f"printf %s '{call}' | {sys.executable} -m ralph hook pre-tool-use {shut}"
+    line = f"printf %s '{call}' | {shlex.quote(sys.executable)} -m ralph hook pre-tool-use {shut}"
     env = {"PATH": os.environ["PATH"], **house.variables}
     done = house.ask(
         lambda: subprocess.run(["sh", "-c", line], env=env, capture_output=True, check=False)
