@@ -297,7 +297,7 @@ find . -name .git -prune -o -name '*.pyc' -exec rm {} +
 find vendor -name .git -exec rm -rf {} +
 find . -xtype l -delete
 rsync -a --delete dist/ host:/srv/x/
-sed -e 's,/etc/shadow,x,' -e 's:/root/.ssh:y:' f
+sed -e 's,/etc/shadow,x,' -e 's:/home/me/.ssh:y:' f
 rm -f "$(git rev-parse --git-dir)/index.lock"
 rm -rf "$(git rev-parse --show-toplevel)/build"
 sem -j4 'make x'; sem --wait

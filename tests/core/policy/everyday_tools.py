@@ -407,7 +407,7 @@ sed "s/x/$(date)/" f
 sed -n "$(grep -n main x | cut -d: -f1)p" x
 sed -e 's,/etc/shadow,x,' f
 sed -e 's,a,b,' -e 's,/etc/shadow,x,' f
-sed -i -e 's@/root/.ssh@/home/x@' -e 's@~/.aws@y@' f
+sed -i -e 's@/home/me/.ssh@/home/x@' -e 's@~/.aws@y@' f
 perl -pi -e 's/git push/git status/g' x
 perl -0777 -ne 'print $1 if /git push(.*)/s' x
 perl -MJSON -e 'print 1'
