@@ -16,8 +16,8 @@ from ralph.adapters.workspace.moving import Moving, is_new
 from ralph.adapters.workspace.objects import GITLINK, Difference, Objects
 from ralph.adapters.workspace.restore import UNFINISHED
 from ralph.adapters.workspace.status import read_status
-from ralph.adapters.workspace.tip import Tip
-from ralph.core.errors import RalphError
+from ralph.adapters.workspace.tip import TRIES, Tip, Where
+from ralph.core.errors import Busy, RalphError
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import OWN_FOLDERS
 
@@ -37,10 +37,9 @@ class Following:
     def follow(self) -> str:
         """Go to the tip; return why that cannot be, in a line."""
         try:
-            new = self._tip.now()
+            at, new = self._goal()
         except RalphError as error:
             return str(error)
-        at = self._tip.where()
         if at.branch == new:
             return ""
         branch = one_line(self._tip.branch)
@@ -64,6 +63,16 @@ class Following:
             reason = str(error)
         catch_up = f"`git merge --ff-only {ref}` catches up"
         return f"{branch} stays behind what was built: {reason} ({catch_up})" if reason else ""
+
+    def _goal(self) -> tuple[Where, str]:
+        """Where the branch is, and a tip that holds all of it: a person may commit between the two
+        looks, and the branch never leaves a commit behind."""
+        for _ in range(TRIES):
+            new = self._tip.now()
+            at = self._tip.where()
+            if not at.branch or self._objects.contains(new, at.branch):
+                return at, new
+        raise Busy(f"{one_line(self._tip.branch)} moves all the time")
 
     def begun(self) -> bool:
         """Was somebody killed on the way?"""
