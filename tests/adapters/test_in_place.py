@@ -385,3 +385,16 @@ def test_commits_tell_how_a_checkout_was_at_a_moment(hands: Hands, workspace: In
     assert workspace.as_of(since, now, 1000000050) == Snapshot(head=first, branch="main")
     assert workspace.as_of(since, now, 1).head == since.head
     assert workspace.as_of(now, now, 1) == now
+
+
+def test_what_is_committed_is_what_was_on_disk(workspace: InPlace, hands: Hands) -> None:
+    base, before = workspace.snapshot(), hands.files()
+    hands.write("src/app.py", "broken(")
+    hands.write("new", "to be deleted")
+    hands.commit()
+    hands.write("src/app.py", before["src/app.py"][1])
+    hands.remove("new")
+    hands.write("README.md", "work")
+    workspace.commit(base, workspace.snapshot(), "Do it\n", NOBODY)
+    assert workspace.snapshot().dirty == ()
+    assert hands.files() == {**before, "README.md": ("file", b"work")}

@@ -220,7 +220,9 @@ class InPlace:
         uncommitted = self._objects.differences(head, upto.tree)
         if before == head:
             return uncommitted
-        changed = frozenset(self._names(before, upto.tree))
+        # A file that was committed and then restored is as it was before, yet its commit is not.
+        committed = self._names(self._objects.tree_of(since.head), head)
+        changed = {*self._names(before, upto.tree), *committed}
         return tuple(difference for difference in uncommitted if difference.path in changed)
 
     def _choose(
