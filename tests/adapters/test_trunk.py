@@ -1,6 +1,7 @@
 """A team's branch: checkouts for its tasks, and a tip that their work is put on."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -332,6 +333,26 @@ def test_a_merged_checkout_goes_without_a_trace(source: Hands) -> None:
     assert list(folder_of(source).iterdir()) == []
 
 
+def test_accepted_work_outlives_its_checkout(source: Hands) -> None:
+    trunk = a_trunk(source)
+    work(trunk, TWO, "two", "two")
+    work(trunk, ONE, "one", "one")
+    trunk.keep(ONE)
+    merge(trunk, TWO)
+    shutil.rmtree(folder_of(source))
+    again = a_trunk(source)
+    assert not again.is_open(ONE)
+    assert again.has_kept(ONE)
+    assert not again.is_merged(ONE)
+    assert (opened(again, ONE).top / "one").read_text() == "one"
+    assert not again.is_merged(ONE)
+    merge(again, ONE)
+    assert again.is_merged(ONE)
+    assert {"one", "two"} <= set(source.git("ls-tree", "--name-only", again.tip()).split())
+    again.close(ONE)
+    assert f"refs/ralph/accepted/{ONE}" not in refs(source)
+
+
 def test_what_is_not_merged_is_kept_when_a_checkout_goes(source: Hands) -> None:
     trunk = a_trunk(source)
     commit = work(trunk, ONE, "one", "one")
@@ -340,7 +361,7 @@ def test_what_is_not_merged_is_kept_when_a_checkout_goes(source: Hands) -> None:
     kept = f"refs/ralph/kept/{ONE}/files"
     assert source.git("show", f"{kept}:loose") == "loose"
     assert commit in source.git("rev-list", kept).split()
-    assert trunk.is_merged(ONE)
+    assert not trunk.is_merged(ONE)
     # What is saved already is not saved again.
     opened(trunk, TWO).write("loose", "another")
     trunk.open(TWO).save(f"refs/ralph/{TWO}/1", "Kept\n")

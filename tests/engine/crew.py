@@ -38,6 +38,7 @@ class FakeTrunk:
         self.theirs: set[str] = set()
         """Commits that have something of a person's in them."""
         self.merges: list[TaskId] = []
+        self.kept: dict[TaskId, list[FakeCommit]] = {}
 
     @property
     def files(self) -> dict[str, str]:
@@ -56,7 +57,7 @@ class FakeTrunk:
     def open(self, task: TaskId) -> FakeWorkspace:
         if task not in self.checkouts:
             made = FakeWorkspace(f"/checkout/{task}")
-            self._put_on_tip(made)
+            made.adopt(self.kept.get(task, self.history))
             self.checkouts[task] = made
         return self.checkouts[task]
 
@@ -77,8 +78,15 @@ class FakeTrunk:
     def turn(self) -> Iterator[bool]:
         yield not self.is_taken
 
+    def keep(self, task: TaskId) -> None:
+        self.kept[task] = list(self.checkouts[task].history)
+
+    def has_kept(self, task: TaskId) -> bool:
+        return task in self.kept
+
     def is_merged(self, task: TaskId) -> bool:
-        return self.checkouts[task].history[-1].name in [one.name for one in self.history]
+        kept = self.kept.get(task)
+        return bool(kept) and kept[-1].name in [one.name for one in self.history]
 
     def rebase(self, task: TaskId, trailers: str = "") -> Rebased:
         assert trailers == f"Ralph-Task: {task}\nRalph-Run: {TEAM}"
@@ -98,6 +106,7 @@ class FakeTrunk:
         return Rebased(tip=self.tip())
 
     def advance(self, task: TaskId, onto: str) -> str:
+        self.keep(task)
         place = self.checkouts[task]
         if onto != self.tip():
             raise Busy("the tip has moved")
@@ -121,6 +130,7 @@ class FakeTrunk:
 
     def close(self, task: TaskId) -> None:
         self.checkouts.pop(task, None)
+        self.kept.pop(task, None)
 
     def follow(self) -> str:
         return ""

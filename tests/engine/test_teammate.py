@@ -279,3 +279,25 @@ def test_a_signal_while_a_checkout_is_made_ready_costs_nothing(crew: Crew) -> No
     given_back = crew.task(task)
     assert (given_back.status, given_back.retry_count, given_back.strikes) == (Status.PENDING, 0, 0)
     assert crew.store.begin_iteration(TEAM, 1) == 2, "it did not count"
+
+
+@pytest.mark.parametrize("mark", ["ended", "committed"])
+def test_done_means_merged_also_when_the_checkouts_are_removed(crew: Crew, mark: str) -> None:
+    task = crew.add()
+    fate = Fate()
+
+    def dies(*_: object) -> None:
+        fate.dead = True
+        raise Died
+
+    before = crew.trunk.rebase if mark == "committed" else crew.trunk.keep
+    setattr(crew.trunk, before.__name__, dies)
+    with suppress(Died):
+        crew.works_along(crew.edits(task), fate=fate)
+    crew.trunk.checkouts.clear()
+    setattr(crew.trunk, before.__name__, before)
+    crew.recover()
+    again = () if mark == "committed" else (crew.edits(task),)
+    assert crew.works_along(*again).outcome is Outcome.COMPLETE
+    assert crew.trunk.merges == [task]
+    assert crew.trunk.files == {"work.txt": "mine"}

@@ -46,8 +46,11 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def merge(kit: Kit, trunk: Trunk, claim: Claim, session: Session) -> Merged:
-    """Rebase on the tip, gates again if that has moved, fast-forward. Killed anywhere, it is done
-    again from the beginning, or found to be done."""
+    """Save it, rebase on the tip, gates again if that has moved, fast-forward. Killed anywhere, it
+    is done again from the beginning, or found to be done."""
+    if session.mark is not Mark.COMMITTED:
+        trunk.keep(claim.task.id)
+        kit.store.mark_session(session.id, Mark.COMMITTED)
     for attempt in range(1, TRIES + 1):
         _clear(kit, claim.task.id)
         with _turn(kit, trunk, claim):

@@ -21,10 +21,10 @@ from ralph.engine.matter import write_file
 from ralph.engine.merging import last_sessions, others
 from ralph.engine.reading import Reader
 from ralph.engine.relay import leave
-from ralph.engine.unjudged import is_here
+from ralph.engine.unjudged import BEHIND_THE_SESSION, is_here
 from ralph.ports.claims import Claim
 from ralph.ports.executor import Interrupted
-from ralph.ports.history import Session
+from ralph.ports.history import Mark, Session
 from ralph.ports.staff import Report
 from ralph.ports.trunk import Trunk
 
@@ -46,6 +46,10 @@ def excuse(error: RalphError) -> Report:
     """What an error comes to for the team."""
     hint = f" ({error.hint})" if error.hint else ""
     return Report(outcome=Outcome.ERROR, reason=f"{error}{hint}", exit_code=error.exit_code)
+
+
+class CheckoutLost(Exception):
+    """A session waits for its verdict, and what it did is nowhere any more."""
 
 
 class Teammate(Loop):
@@ -120,6 +124,12 @@ class Teammate(Loop):
         kit, task = self.kit, taken.task.id
         try:
             self._move_in(taken)
+        except CheckoutLost:
+            gone = "its checkout is gone, and with it what its last session did"
+            give_back(kit, taken, Released(gone))
+            kit.store.forget_base(task)
+            kit.store.uncount_iteration(kit.settings.run_id)
+            return cut_off(kit)
         except Interrupted:
             give_back(kit, taken, Released("stopped before its checkout was ready"))
             kit.store.uncount_iteration(kit.settings.run_id)
@@ -148,6 +158,10 @@ class Teammate(Loop):
                 write_file(kit.store, here, task)
         kit.snapshot, kit.kept, kit.unfinished, kit.conflict = None, frozenset(), None, ""
         sessions = last_sessions(kit, task.id)
+        if not is_there and sessions and sessions[0].mark in BEHIND_THE_SESSION:
+            is_safe = sessions[0].mark is Mark.COMMITTED and self.trunk.has_kept(task.id)
+            if not is_safe:
+                raise CheckoutLost
         begins = beginning([one.judged for one in sessions])
         if begins is Beginning.AS_IT_IS:
             if is_there:

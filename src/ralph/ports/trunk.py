@@ -41,12 +41,14 @@ class Trunk(Protocol):
         ...
 
     def open(self, task: TaskId) -> Workspace:
-        """The task's checkout: the one that is there, else a new one of the tip on a branch
-        `ralph/<task>`, prepared as `[workspace]` says. One that is there was finished: a Ralph that
-        dies while it makes or removes one leaves none of that name."""
+        """The task's checkout: the one that is there, else a new one of its accepted work or of the
+        tip, on a branch `ralph/<task>`, prepared as `[workspace]` says. One that is there was
+        finished: a Ralph that dies while it makes or removes one leaves none of that name."""
         ...
 
-    def is_open(self, task: TaskId) -> bool: ...
+    def is_open(self, task: TaskId) -> bool:
+        """Is the task's checkout there, and usable?"""
+        ...
 
     def opened(self) -> tuple[TaskId, ...]:
         """Whose checkouts are there."""
@@ -66,8 +68,17 @@ class Trunk(Protocol):
         kernel takes it from whoever dies."""
         ...
 
+    def keep(self, task: TaskId) -> None:
+        """Save what is committed in the task's checkout as its accepted work: from here on it
+        outlives the checkout, until that is closed."""
+        ...
+
+    def has_kept(self, task: TaskId) -> bool:
+        """Is there accepted work of the task?"""
+        ...
+
     def is_merged(self, task: TaskId) -> bool:
-        """Is all that is committed in the task's checkout part of the tip? True without any."""
+        """Is the task's accepted work part of the tip?"""
         ...
 
     def rebase(self, task: TaskId, trailers: str = "") -> Rebased:

@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from ralph.adapters.workspace.fetching import OPTIONS
 from ralph.adapters.workspace.following import Following
@@ -22,6 +23,9 @@ from ralph.core.ids import TaskId
 from ralph.ports.executor import Captures
 from ralph.ports.trunk import Conflict, Rebased
 from ralph.ports.workspace import Workspace
+
+ACCEPTED: Final = "refs/ralph/accepted/"
+"""What is about to be merged, by task."""
 
 
 def current_branch(source: InPlace) -> str:
@@ -79,16 +83,24 @@ class SharedBranch:
         found = self._rooms.find(task)
         if found is not None:
             return found
-        return self._rooms.make(task, self._tip.now(), self._preparation)
+        kept, base = self._kept(task), self._objects.read_ref(pin(task))
+        made = self._rooms.make(task, kept or self._tip.now(), self._preparation)
+        if kept and base:
+            self._git.run("update-ref", pin(task), base)
+        return made
 
     def is_open(self, task: TaskId) -> bool:
-        return self._rooms.is_open(task)
+        return self._rooms.find(task) is not None
 
     def opened(self) -> tuple[TaskId, ...]:
         return self._rooms.opened()
 
     def close(self, task: TaskId) -> None:
         self._rooms.close(task)
+        if kept := self._kept(task):
+            if not self._objects.is_reachable(kept, apart_from=(ACCEPTED + task,)):
+                self._objects.rescue(kept)
+            self._objects.move_ref(ACCEPTED + task, "", kept, "settled")
 
     @contextmanager
     def look(self, name: str, commit: str = "") -> Iterator[str]:
@@ -130,13 +142,21 @@ class SharedBranch:
         finally:
             os.close(handle)
 
+    def keep(self, task: TaskId) -> None:
+        self._rooms.checkout(task).bring_home()
+        if self._rooms.rebasing(task).recover() != self._kept(task):
+            # Rebased, it is the same work: what it was before need not be kept.
+            self._git.run("fetch", *OPTIONS, self._rooms.top(task), f"+HEAD:{ACCEPTED}{task}")
+
+    def has_kept(self, task: TaskId) -> bool:
+        return bool(self._kept(task))
+
+    def _kept(self, task: TaskId) -> str:
+        return self._objects.read_ref(ACCEPTED + task)
+
     def is_merged(self, task: TaskId) -> bool:
-        if not self.is_open(task):
-            return True
-        head = self._rooms.rebasing(task).recover()
-        tip = self._tip.now()
-        # Asked in the checkout, which knows the source's commits as well as its own.
-        return head == tip or Objects(self._rooms.git(task)).contains(tip, head)
+        kept = self._kept(task)
+        return bool(kept) and self._objects.contains(self._tip.now(), kept)
 
     def rebase(self, task: TaskId, trailers: str = "") -> Rebased:
         rebasing = self._rooms.rebasing(task)
@@ -154,10 +174,8 @@ class SharedBranch:
         return Rebased(tip=tip)
 
     def advance(self, task: TaskId, onto: str) -> str:
-        head = self._rooms.rebasing(task).recover()
-        self._rooms.checkout(task).bring_home()
-        # Nothing points to the commits until the tip does: git leaves what is this young alone.
-        self._git.run("fetch", *OPTIONS, self._rooms.top(task), "HEAD")
+        self.keep(task)
+        head = self._kept(task)
         if not self._objects.contains(head, onto):
             raise RalphError(f"the work of {task} is not based on {onto[:10]}")
         self._tip.move(head, onto)

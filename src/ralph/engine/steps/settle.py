@@ -35,7 +35,6 @@ def settle(
             announce(kit, task, session, verdict)
             commit_work(kit, task, session.id, base, session.after)
         if kit.trunk is not None:
-            kit.store.mark_session(session.id, Mark.COMMITTED)
             merged = merge(kit, kit.trunk, claim, session)
             verdict = merged.refused or verdict
     try:
