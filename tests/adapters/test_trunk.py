@@ -333,6 +333,23 @@ def test_a_merged_checkout_goes_without_a_trace(source: Hands) -> None:
     assert list(folder_of(source).iterdir()) == []
 
 
+def test_a_task_lands_as_one_commit_and_its_steps_stay(source: Hands) -> None:
+    trunk = a_trunk(source)
+    start = trunk.tip()
+    work(trunk, ONE, "one", "broken(")
+    steps = work(trunk, ONE, "one", "one")
+    message = f"Do one\n\nRalph-Task: {ONE}\n"
+    assert trunk.rebase(ONE, f"Ralph-Task: {ONE}", message).tip == start
+    merged = trunk.advance(ONE, start)
+    assert source.git("rev-list", f"{start}..{merged}").split() == [merged]
+    said = source.git("log", "-1", "--format=%B", merged)
+    assert said.startswith("Do one\n\n- Write one\n- Write one\n\nRalph-Task: ")
+    assert source.git("show", f"{merged}:one") == "one"
+    assert steps in refs(source).values()
+    trunk.close(ONE)
+    assert steps in refs(source).values()
+
+
 def test_accepted_work_outlives_its_checkout(source: Hands) -> None:
     trunk = a_trunk(source)
     work(trunk, TWO, "two", "two")

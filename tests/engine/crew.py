@@ -88,7 +88,7 @@ class FakeTrunk:
         kept = self.kept.get(task)
         return bool(kept) and kept[-1].name in [one.name for one in self.history]
 
-    def rebase(self, task: TaskId, trailers: str = "") -> Rebased:
+    def rebase(self, task: TaskId, trailers: str = "", message: str = "") -> Rebased:
         assert trailers == f"Ralph-Task: {task}\nRalph-Run: {TEAM}"
         place = self.checkouts[task]
         begun = self._began(place)

@@ -172,6 +172,14 @@ class Git(Section, frozen=True, kw_only=True):
     """Work on this branch instead of the current one; a new one if there is none of that name."""
 
 
+class Merge(Section, frozen=True, kw_only=True):
+    """How several workers' work becomes part of the branch."""
+
+    keep_steps: bool = False
+    """Merge every commit that a task's sessions made, instead of one commit for each task. Only the
+    last of them has passed the gates."""
+
+
 class Policy(Section, frozen=True, kw_only=True):
     """What sessions may call."""
 
@@ -297,6 +305,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     breaker: Breaker = Breaker()
     context: Context = Context()
     git: Git = Git()
+    merge: Merge = Merge()
     policy: Policy = Policy()
     sandbox: Sandbox = Sandbox()
     workspace: Workspace = Workspace()

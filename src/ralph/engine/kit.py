@@ -76,6 +76,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Under which it is spoken to, if not as the run."""
     breaker: Tolerance = Tolerance()
     commit: str = "auto"
+    keep_steps: bool = False
+    """Merge the commits of a session as they are, instead of one for each task."""
     fail_fast: bool = False
     lease_s: float = 60.0
     as_root: bool = False

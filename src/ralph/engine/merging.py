@@ -20,7 +20,7 @@ from ralph.engine.blaming import ask_gates
 from ralph.engine.control import listen
 from ralph.engine.gates import last_baseline, remember
 from ralph.engine.kit import Kit
-from ralph.engine.work import trailers
+from ralph.engine.work import commit_message, trailers
 from ralph.ports.claims import Claim
 from ralph.ports.executor import Interrupted
 from ralph.ports.history import Mark, Session
@@ -55,7 +55,7 @@ def merge(kit: Kit, trunk: Trunk, claim: Claim, session: Session) -> Merged:
         _clear(kit, claim.task.id)
         with _turn(kit, trunk, claim):
             try:
-                return _merge(kit, trunk, claim.task.id, session)
+                return _merge(kit, trunk, claim.task, session)
             except Busy:
                 # A person has committed to the branch just now, and again, and again.
                 if attempt == TRIES:
@@ -63,11 +63,13 @@ def merge(kit: Kit, trunk: Trunk, claim: Claim, session: Session) -> Merged:
     raise AssertionError
 
 
-def _merge(kit: Kit, trunk: Trunk, task: TaskId, session: Session) -> Merged:
+def _merge(kit: Kit, trunk: Trunk, claimed: Task, session: Session) -> Merged:
+    task = claimed.id
     if trunk.is_merged(task):
         return _in_the_branch(kit, trunk, task)
     base = kit.store.base(task)
-    rebased = trunk.rebase(task, trailers(kit, task))
+    message = "" if kit.settings.keep_steps else commit_message(kit, claimed)
+    rebased = trunk.rebase(task, trailers(kit, task), message)
     kit.snapshot = None
     if rebased.conflict is not None:
         return Merged(refused=_conflicted(kit, session, rebased.conflict))

@@ -73,7 +73,7 @@ def commit_work(kit: Kit, task: Task, session: SessionId, base: Snapshot, after:
     own = kit.own
     if kit.settings.commit == "none" or not (after.dirty or own):
         return
-    done = kit.workspace.commit(base, after, _message(kit, task), kit.kept, own)
+    done = kit.workspace.commit(base, after, commit_message(kit, task), kit.kept, own)
     kit.snapshot = None
     if done.commit is not None:
         kit.commits += 1
@@ -100,7 +100,8 @@ def not_committed(one: Withheld) -> str:
     )
 
 
-def _message(kit: Kit, task: Task) -> str:
+def commit_message(kit: Kit, task: Task) -> str:
+    """The task's title, and the trailers."""
     # A story is known by its id as well.
     name = f"{task.alias}: " if task.alias and task.feature_id else ""
     title = one_line(name + task.title, 72)

@@ -81,8 +81,9 @@ class Trunk(Protocol):
         """Is the task's accepted work part of the tip?"""
         ...
 
-    def rebase(self, task: TaskId, trailers: str = "") -> Rebased:
-        """Put the checkout's commits on the tip, with trailers where sessions have left them out. A
+    def rebase(self, task: TaskId, trailers: str = "", message: str = "") -> Rebased:
+        """Put the checkout's commits on the tip, with trailers where sessions have left them out;
+        with a message several of them become one, and stay under `refs/ralph/steps/<task>/`. A
         half-done one of a killed process is undone first. The checkout must have no uncommitted
         changes."""
         ...

@@ -99,6 +99,7 @@ def settings_of(
         ),
         breaker=breaker_tolerance(project),
         commit=config.git.commit,
+        keep_steps=config.merge.keep_steps,
         fail_fast=config.execution.fail_fast,
         verify=config.execution.verify,
         verify_model=config.verify.model,

@@ -34,6 +34,8 @@ QUIETLY: Final = (
     "submodule.recurse=false",
 )
 """A person's habits at their own rebases."""
+SHOWN: Final = 50
+"""How many steps a message lists."""
 OPTIONS: Final = tuple(part for setting in QUIETLY for part in ("-c", setting))
 
 
@@ -90,11 +92,28 @@ class Rebasing:
         return Work(head, shared)
 
     def attributed(self, work: Work, trailers: str) -> Work:
-        """The same, with trailers on every commit. No file changes, and the head in one step."""
+        """The same, with trailers on every commit."""
         head = with_trailers(self._git, work.base, work.head, trailers)
-        if head != work.head:
-            self._git.run("update-ref", "-m", "ralph: with trailers", "HEAD", head, work.head)
-        return Work(head, work.base)
+        return self.replaced(work, Work(head, work.base))
+
+    def as_one_commit(self, work: Work, message: str) -> Work:
+        """The same as one commit, which lists the subjects of several; nothing points to it yet."""
+        without = (f"^{work.base}",) if work.base else ()
+        listed = self._git.word("log", "--reverse", "--format=%s", work.head, *without)
+        subjects = listed.splitlines()
+        if len(subjects) < 2:
+            return work
+        title, _, trailers = message.partition("\n\n")
+        steps = "".join(f"- {one}\n" for one in subjects[-SHOWN:] if one != title)
+        whole = f"{title}\n\n{steps}\n{trailers}" if steps else message
+        return Work(self._as_one(work.base, work.head, whole), work.base)
+
+    def replaced(self, old: Work, new: Work) -> Work:
+        """Put the checkout on the same work in other commits: no file changes, and the head in one
+        step."""
+        if new.head != old.head:
+            self._git.run("update-ref", "-m", "ralph: same work", "HEAD", new.head, old.head)
+        return new
 
     def onto(self, tip: str, work: Work) -> tuple[str, ...]:
         """Put clean, committed work on the tip; return the files in which it does not fit. Then the

@@ -26,6 +26,8 @@ from ralph.ports.workspace import Workspace
 
 ACCEPTED: Final = "refs/ralph/accepted/"
 """What is about to be merged, by task."""
+STEPS: Final = "refs/ralph/steps/"
+"""What became one commit, by task."""
 
 
 def current_branch(source: InPlace) -> str:
@@ -158,10 +160,14 @@ class SharedBranch:
         kept = self._kept(task)
         return bool(kept) and self._objects.contains(self._tip.now(), kept)
 
-    def rebase(self, task: TaskId, trailers: str = "") -> Rebased:
+    def rebase(self, task: TaskId, trailers: str = "", message: str = "") -> Rebased:
         rebasing = self._rooms.rebasing(task)
         head, tip = rebasing.recover(), self._tip.now()
         work = rebasing.work(head, tip, self._objects.read_ref(pin(task)))
+        if message and (one := rebasing.as_one_commit(work, message)) != work:
+            self.keep(task)
+            self._git.run("update-ref", f"{STEPS}{task}/{work.head[:10]}", work.head)
+            work = rebasing.replaced(work, one)
         if trailers:
             work = rebasing.attributed(work, trailers)
         if work.base == tip:
