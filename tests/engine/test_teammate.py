@@ -79,10 +79,12 @@ def test_what_fails_on_top_of_others_goes_back_with_the_reason(crew: Crew) -> No
         says("<task-done>TASK</task-done>", does=quicker),
         crew.edits(task, text="mended"),
     )
-    assert crew.task(task).retry_count == 1
-    [rejected] = crew.told(events.TaskRejected)
-    assert isinstance(rejected, events.TaskRejected)
-    assert "gate test fails" in (rejected.reason or "")
+    assert crew.task(task).retry_count == 0
+    [conflicted] = crew.told(events.TaskConflicted)
+    assert isinstance(conflicted, events.TaskConflicted)
+    assert "gate test fails" in (conflicted.reason or "")
+    brief = sorted(crew.runs_dir.glob("*.prompt.md"))[-1].read_text()
+    assert "gate test fails" in brief
     assert crew.trunk.files == {"work.txt": "mended", "theirs.txt": "theirs"}
     assert crew.trunk.merges == [task]
 
@@ -150,7 +152,7 @@ def test_endless_conflicts_use_up_the_retries(crew: Crew) -> None:
     crew.works_along()
     failed = crew.task(task)
     assert failed.status is Status.FAILED
-    assert next(number) == 4
+    assert next(number) == 8 + 2
     assert crew.trunk.merges == []
     assert not crew.trunk.is_open(task)
 

@@ -57,9 +57,10 @@ def conflict_for_brief(begins: Beginning, reason: str, others: Sequence[Task], r
     """What a session is told when its task begins with a conflict."""
     if begins is Beginning.SIDE_BY_SIDE:
         what = (
-            "The work of the last attempt counts, but others have changed the same lines meanwhile."
-            " It is in the tree, merged into the newest state, not committed; where both sides"
-            " changed the same lines, the file holds both between conflict markers (`<<<<<<<`,"
+            "The work of the last attempt counts by itself, but does not fit what others have"
+            " merged meanwhile. It is in the tree, merged into the newest state, not committed;"
+            " where both sides changed the same lines, the file holds both between conflict markers"
+            " (`<<<<<<<`,"
             " `=======`, `>>>>>>>`; the first side is what was merged, the second is the last"
             " attempt's). A file that cannot hold both (a binary one, one that was renamed or"
             " deleted) is there as one side has it: the last attempt's whole work is"

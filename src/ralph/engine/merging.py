@@ -10,11 +10,12 @@ from ralph.core.errors import Busy, NoSuchTask
 from ralph.core.events import GatesWeighed, WorkSaved
 from ralph.core.gates import Evidence, GateResult, weigh
 from ralph.core.ids import TaskId
-from ralph.core.merging import conflict_in_words, has_both_sides
+from ralph.core.merging import conflict_in_words
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
 from ralph.core.team_events import MergeBegun, MergeQueued, WorkMerged
 from ralph.core.transitions import Accepted, Conflicted, Rejected
+from ralph.core.tried import Judged
 from ralph.core.verdict import Verdict, on_gates
 from ralph.engine.blaming import ask_gates
 from ralph.engine.control import listen
@@ -30,6 +31,8 @@ QUEUE_S: Final = 0.2
 """How often one who waits asks whether it is its turn."""
 TRIES: Final = 5
 LOOKED_AT: Final = 10
+FREE_CONFLICTS: Final = 8
+"""Of the sessions that are looked at."""
 NAMED: Final = 5
 """Other tasks that a conflict names."""
 
@@ -138,10 +141,9 @@ def _gated(kit: Kit, session: Session, tip: str, *, is_moved: bool) -> Verdict |
     task = session.task_id
     # What is green there by now stays green, whatever it was when the task began.
     kit.baseline = last_baseline(kit)
-    results = _said(kit, session)
-    is_asked = is_moved or weigh(kit.baseline, results)[0] is Evidence.BROKEN
-    if is_asked:
-        results = ask_gates(kit, task, tip)
+    alone = _said(kit, session)
+    is_asked = is_moved or weigh(kit.baseline, alone)[0] is Evidence.BROKEN
+    results = ask_gates(kit, task, tip) if is_asked else alone
     evidence, decisive = weigh(kit.baseline, results)
     verdict = on_gates(evidence, decisive)
     if is_asked:
@@ -152,9 +154,10 @@ def _gated(kit: Kit, session: Session, tip: str, *, is_moved: bool) -> Verdict |
             _clear(kit, task)
         remember(kit, results)
         return None
-    return msgspec.structs.replace(
-        verdict, message=f"{verdict.message}, once it is on top of what others have merged"
-    )
+    why = f"{verdict.message}, once it is on top of what others have merged"
+    if any(one.passed for one in alone if decisive and one.name == decisive.name):
+        return _outdated(kit, session, why)
+    return msgspec.structs.replace(verdict, message=why)
 
 
 def _said(kit: Kit, session: Session) -> tuple[GateResult, ...]:
@@ -164,11 +167,16 @@ def _said(kit: Kit, session: Session) -> tuple[GateResult, ...]:
 
 
 def _conflicted(kit: Kit, session: Session, conflict: Conflict) -> Verdict:
-    """At no cost, unless it comes from joining two sides: that could go on for ever."""
     why = conflict_in_words(conflict.files, others(kit, conflict.theirs))
-    before = [one for one in last_sessions(kit, session.task_id) if one.attempt < session.attempt]
-    is_second = has_both_sides([one.judged for one in before])
-    return Verdict(transition=Rejected(why) if is_second else Conflicted(why), message=why)
+    return _outdated(kit, session, why)
+
+
+def _outdated(kit: Kit, session: Session, why: str) -> Verdict:
+    """What was good by itself does not fit what others have merged: that costs the task nothing,
+    unless it happens again and again."""
+    before = [one.judged for one in last_sessions(kit, session.task_id)]
+    is_free = before.count(Judged.CONFLICT) < FREE_CONFLICTS
+    return Verdict(transition=Conflicted(why) if is_free else Rejected(why), message=why)
 
 
 def last_sessions(kit: Kit, task: TaskId) -> list[Session]:

@@ -7,7 +7,7 @@ from ralph.core.memory import Memory
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot
 from ralph.core.task import Status, Task
-from ralph.core.transitions import Accepted, Rejected, Struck
+from ralph.core.transitions import Accepted, Conflicted, Rejected, Struck
 from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.merging import Merged, merge
@@ -100,6 +100,8 @@ def _progress(kit: Kit, task: Task, verdict: Verdict, session: Session) -> Progr
     accepted = isinstance(verdict.transition, Accepted)
     failed = task.status is Status.FAILED
     is_settled = accepted or failed or task.status is Status.BLOCKED
+    # Its work is good; only others were quicker.
+    is_outdated = isinstance(verdict.transition, Conflicted)
     sigils = read_sigils(session.ending.message if session.ending else "")
     # Research leaves no commit, but something to build on.
     has_told = bool(kit.door.added or sigils.journal or sigils.knowledge)
@@ -107,7 +109,7 @@ def _progress(kit: Kit, task: Task, verdict: Verdict, session: Session) -> Progr
         done=accepted,
         struck=isinstance(verdict.transition, Struck),
         failed=failed,
-        moved=is_settled or has_told or verdict.improved or bool(session.commits),
+        moved=is_settled or has_told or verdict.improved or bool(session.commits) or is_outdated,
         reason=_reason(verdict, session),
     )
 
