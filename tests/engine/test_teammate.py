@@ -13,6 +13,7 @@ from ralph.core.outcome import Outcome
 from ralph.core.task import Status
 from ralph.core.team_events import WorkerJoined, WorkerLeft, WorkMerged
 from ralph.ports.executor import Interrupted
+from ralph.ports.trunk import Rebased
 from ralph.testing.doubles import FakeWorkspace, Play, says
 from tests.engine.crew import MARKS, TEAM, Crew
 from tests.engine.world import Died, Fate
@@ -64,6 +65,25 @@ def test_gates_run_again_only_when_the_tip_has_moved(crew: Crew) -> None:
     crew.works_along(says("<task-done>TASK</task-done>", does=quicker))
     assert len(crew.told(events.GateEnded)) == 3
     assert crew.trunk.files == {"work.txt": "mine", "other.txt": "x", "theirs.txt": "theirs"}
+
+
+def test_others_may_merge_while_the_gates_run(crew: Crew) -> None:
+    crew.gates = (Gate(name="test", command="test"),)
+    crew.executor.gates = {"test": [0]}
+    task = crew.add()
+    rebase, theirs = crew.trunk.rebase, ["first", "second"]
+
+    def overtaken(task: TaskId, trailers: str = "", message: str = "") -> Rebased:
+        done = rebase(task, trailers, message)
+        if theirs:
+            crew.trunk.others_merge(**{theirs.pop(): "theirs"})
+        return done
+
+    crew.trunk.rebase = overtaken  # type: ignore[method-assign]
+    crew.works_along(crew.edits(task))
+    assert crew.trunk.merges == [task]
+    assert crew.trunk.files == {"work.txt": "mine", "first": "theirs", "second": "theirs"}
+    assert len(crew.told(events.GateEnded)) == 3
 
 
 def test_what_fails_on_top_of_others_goes_back_with_the_reason(crew: Crew) -> None:

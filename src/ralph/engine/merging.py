@@ -1,7 +1,7 @@
 """Part of step 5 in a team: accepted work becomes part of the branch, one piece at a time."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Final
 
 import msgspec
@@ -30,6 +30,8 @@ from ralph.ports.trunk import Conflict, Trunk
 QUEUE_S: Final = 0.2
 """How often one who waits asks whether it is its turn."""
 TRIES: Final = 5
+OVERTAKEN: Final = 3
+"""Tries during which others may merge."""
 LOOKED_AT: Final = 10
 FREE_CONFLICTS: Final = 8
 """Of the sessions that are looked at."""
@@ -56,9 +58,12 @@ def merge(kit: Kit, trunk: Trunk, claim: Claim, session: Session) -> Merged:
         kit.store.mark_session(session.id, Mark.COMMITTED)
     for attempt in range(1, TRIES + 1):
         _clear(kit, claim.task.id)
-        with _turn(kit, trunk, claim):
+        # Others merge while the gates run; whoever was overtaken too often makes them wait.
+        turn = _turn(kit, trunk, claim)
+        whole, end = (nullcontext(), turn) if attempt <= OVERTAKEN else (turn, nullcontext())
+        with whole:
             try:
-                return _merge(kit, trunk, claim.task, session)
+                return _merge(kit, trunk, claim.task, session, end)
             except Busy:
                 # A person has committed to the branch just now, and again, and again.
                 if attempt == TRIES:
@@ -66,9 +71,16 @@ def merge(kit: Kit, trunk: Trunk, claim: Claim, session: Session) -> Merged:
     raise AssertionError
 
 
-def _merge(kit: Kit, trunk: Trunk, claimed: Task, session: Session) -> Merged:
+def _merge(
+    kit: Kit,
+    trunk: Trunk,
+    claimed: Task,
+    session: Session,
+    turn: AbstractContextManager[None],
+) -> Merged:
     task = claimed.id
     if trunk.is_merged(task):
+        remember(kit, tuple(one for one in _said(kit, session) if one.passed))
         return _in_the_branch(kit, trunk, task)
     base = kit.store.base(task)
     message = "" if kit.settings.keep_steps else commit_message(kit, claimed)
@@ -79,13 +91,16 @@ def _merge(kit: Kit, trunk: Trunk, claimed: Task, session: Session) -> Merged:
     now = kit.workspace.snapshot()
     onto = Snapshot(head=rebased.tip, branch=now.branch)
     is_moved = base is None or base.head != rebased.tip
-    refused = _gated(kit, session, rebased.tip, is_moved=is_moved)
+    refused, results = _gated(kit, session, rebased.tip, is_moved=is_moved)
     if refused is not None:
         return Merged(refused=refused, base=onto)
     # From here on nobody has to ask the gates again, though Ralph should die now.
     kit.store.move_base(task, onto)
     kit.store.rename_commits(session.id, kit.workspace.changes(onto, now).commits)
-    trunk.advance(task, rebased.tip)
+    with turn:
+        trunk.advance(task, rebased.tip)
+        if results:
+            remember(kit, results)
     return _in_the_branch(kit, trunk, task)
 
 
@@ -134,10 +149,12 @@ def _is_called_off(kit: Kit, claim: Claim) -> bool:
     return bool(stop or kit.interrupted() or kit.stop_now or not kit.store.holds(claim))
 
 
-def _gated(kit: Kit, session: Session, tip: str, *, is_moved: bool) -> Verdict | None:
-    """The work passes on top of what others have done, or a verdict that says why not."""
+def _gated(
+    kit: Kit, session: Session, tip: str, *, is_moved: bool
+) -> tuple[Verdict | None, tuple[GateResult, ...]]:
+    """What the gates say on top of what others have done; a verdict if that is no."""
     if not kit.settings.gates:
-        return None
+        return None, ()
     task = session.task_id
     # What is green there by now stays green, whatever it was when the task began.
     kit.baseline = last_baseline(kit)
@@ -152,12 +169,11 @@ def _gated(kit: Kit, session: Session, tip: str, *, is_moved: bool) -> Verdict |
         if is_asked:
             kit.store.mark_session(session.id, Mark.COMMITTED, results)
             _clear(kit, task)
-        remember(kit, results)
-        return None
+        return None, results
     why = f"{verdict.message}, once it is on top of what others have merged"
     if any(one.passed for one in alone if decisive and one.name == decisive.name):
-        return _outdated(kit, session, why)
-    return msgspec.structs.replace(verdict, message=why)
+        return _outdated(kit, session, why), results
+    return msgspec.structs.replace(verdict, message=why), results
 
 
 def _said(kit: Kit, session: Session) -> tuple[GateResult, ...]:
