@@ -219,7 +219,6 @@ echo "\$(git push)"
 echo "\`git push\`"
 echo '$(rm -rf /)' '`rm -rf /`'
 printf '%s\n' '#!/bin/sh' 'git push' > x.sh && chmod +x x.sh
-echo 'alias gp="git push"' >> ~/.bashrc
 cat >> .gitconfig <<< '[alias] p = push'
 perl -e 'system("git push")'
 awk 'BEGIN { system("git push") }'

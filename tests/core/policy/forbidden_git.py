@@ -19,7 +19,6 @@ git checkout -b new
 git switch main
 git switch -c x
 git restore .
-git restore --staged a
 git stash
 git stash pop
 git stash drop
@@ -38,11 +37,8 @@ git branch -u origin/main
 git branch --edit-description
 git cherry-pick abc
 git revert HEAD
-git rm x
-git mv a b
 git clean -fdx
 git am x.patch
-git apply x.patch
 git config user.name x
 git config --global user.email a@b
 git config --unset user.name

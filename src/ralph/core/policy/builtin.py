@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ralph.core.policy.known import UNKNOWN, Field, Frame, Known
+from ralph.core.policy.known import SOME, UNKNOWN, Field, Frame, Known
 from ralph.core.policy.places import resolved
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -24,7 +24,7 @@ def _cd(words: Words, frame: Frame, known: Known) -> None:
     places = [word.text for word in words[1:] if word.text == "-" or word.text[:1] != "-"]
     if not places:
         frame.cwd = next(iter(known.variables["HOME"]))[0]
-    elif places[0] == "-" or UNKNOWN in places[0]:
+    elif places[0] == "-" or places[0].startswith(UNKNOWN):
         frame.cwd = None
     else:
         frame.cwd = resolved(places[0], frame.cwd)
@@ -49,11 +49,14 @@ def _declare(words: Words, frame: Frame, known: Known) -> None:
                 known.assign(name, (value,))
 
 
-def _read(words: Words, _frame: Frame, known: Known) -> None:
-    for word in words[1:]:
-        if NAME.fullmatch(word.text):
-            known.assign(word.text, (UNKNOWN,))
-    known.assign("REPLY", (UNKNOWN,))
+def _read(words: Words, frame: Frame, known: Known) -> None:
+    lines = (frame.stdin or "").split()
+    # Names of files are followed; of all else only the running shell knows what goes where.
+    values = [line for line in lines if UNKNOWN in line] or [UNKNOWN]
+    for name in ("REPLY", *(word.text for word in words[1:] if NAME.fullmatch(word.text))):
+        frame.assigned.add(name)
+        for value in values:
+            known.assign(name, (SOME if value == UNKNOWN and lines else value,))
 
 
 def _printf(words: Words, _frame: Frame, known: Known) -> None:

@@ -2,14 +2,13 @@
 
 import re
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
 from ralph.core.doors import RULES
 from ralph.core.hidden import HIDDEN
 from ralph.core.policy.decision import Deny, Ground
 from ralph.core.policy.known import UNKNOWN
-from ralph.core.policy.places import resolved, without_glob
+from ralph.core.policy.places import file_words, homes, resolved, without_glob
 from ralph.core.policy.walking import Call
 
 SECRETS: Final = (
@@ -42,10 +41,6 @@ NO_READERS: Final = frozenset(
     | {"local", "declare", "alias", "basename", "dirname", "realpath", "readlink", "find", "fd"}
 )
 """They say or look up names, or use a key without showing it. What `find` runs is looked at."""
-SCRIPT: Final = re.compile(r"-[a-zA-Z0-9]*e|--expression|--regexp")
-"""What follows is a pattern or a program: `grep -e`, `sed -e`, `perl -pe`."""
-PATTERN_FIRST: Final = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "jq"})
-"""Their first word is no file."""
 
 
 @lru_cache(maxsize=8)
@@ -56,9 +51,8 @@ def places(home: str, open_doors: tuple[str, ...]) -> re.Pattern[str]:
     for name, rule in RULES.items():
         if name not in open_doors:
             found += (*rule.read, *rule.write)
-    homes = rf"(?:{re.escape(home)}|/root|/(?:home|Users)/[^/]+)"
     full = [
-        homes + re.escape(place[1:]) if place.startswith("~") else re.escape(place)
+        homes(home) + re.escape(place[1:]) if place.startswith("~") else re.escape(place)
         for place in found
     ]
     return re.compile(f"(?:{'|'.join(full)})(?:/.*)?", re.DOTALL)
@@ -69,11 +63,7 @@ def judge_credentials(call: Call, ground: Ground, open_doors: tuple[str, ...]) -
     paths = [field.text for operator, field in call.redirects if operator in ("<", "<>")]
     words = [word.text for word in call.words[1:]]
     if call.name not in NO_READERS or (call.name == "git" and "--no-index" in words):
-        words = [word for before, word in pairwise(["", *words]) if not SCRIPT.fullmatch(before)]
-        if call.name in PATTERN_FIRST:
-            plain = [word for word in words if not word.startswith("-")]
-            words = [word for word in words if word not in plain[:1]]
-        paths += words
+        paths += file_words(call.name, words)
     for text in paths:
         if secret := _secret(text, call.cwd, ground, open_doors):
             return secret

@@ -20,9 +20,12 @@ from ralph.core.policy.destructive import judge_destruction
 from ralph.core.policy.git_rules import judge_git
 from ralph.core.policy.inputs import command_of
 from ralph.core.policy.packaging import judge_packaging, under_uv
+from ralph.core.policy.processes import judge_ending
 from ralph.core.policy.read_only import judge_reading
+from ralph.core.policy.schedule import judge_schedule
 from ralph.core.policy.tools import TOOLS, Toolbox, is_own, meant
 from ralph.core.policy.walking import Bomb, Call, Found, TooMuch
+from ralph.core.policy.written_files import judge_writing, judge_written
 from ralph.core.shell.reading import TooDeep
 
 LONGEST: Final = 4 * 1024 * 1024
@@ -57,8 +60,15 @@ def decide(
         )
     for key in FILES:
         path = given.get(key)
-        if isinstance(path, str) and (secret := judge_file(path, ground, policy.doors)):
-            return secret
+        if not isinstance(path, str):
+            continue
+        path = ground.home + path[1:] if path.startswith("~/") else path
+        writes = bool({"Write", "Edit"} & set(tools))
+        verdict = judge_file(path, ground, policy.doors) or (
+            judge_written(path, ground.cwd or ground.checkout, ground) if writes else None
+        )
+        if verdict is not None:
+            return verdict
     return Allow()
 
 
@@ -115,6 +125,9 @@ def _judged(
         judge_git(call, policy.git),
         judge_packaging(call) if policy.packaging is Packaging.UV else None,
         judge_destruction(call, ground),
+        judge_ending(call.name, call.words),
+        judge_schedule(call),
+        judge_writing(call, ground),
         judge_credentials(call, ground, policy.doors),
         judge_reading(call) if only_reads else None,
     )

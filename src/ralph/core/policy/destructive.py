@@ -1,26 +1,29 @@
 """What nobody wants to happen while they sleep, whatever the settings say."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
+from posixpath import normpath
 from typing import Final
 
-from ralph.core.policy.decision import Deny, Ground
-from ralph.core.policy.finding import removals_of_find
-from ralph.core.policy.known import UNKNOWN, Field
+from ralph.core.policy.decision import Deny, Doubt, Ground
+from ralph.core.policy.finding import found_files
+from ralph.core.policy.git_words import git_call
+from ralph.core.policy.known import ALL, UNKNOWN, Field
 from ralph.core.policy.places import (
-    DEVICE,
     TEMPORARY,
     is_own,
     is_temporary,
     is_within,
+    parted,
     resolved,
     without_glob,
 )
 from ralph.core.policy.walking import Call
+from ralph.core.policy.written_files import disk, judge_written
 
 OWN_STATE: Final = (".git", ".ralph")
-WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
+MAYBE_EMPTY: Final = re.compile(rf"\A{UNKNOWN}+(?=/)")
 DISK_TOOLS: Final = re.compile(
     r"mkfs(?:\..*)?|mke2fs|mkswap|wipefs|blkdiscard|sfdisk|fdisk|gdisk|sgdisk|parted|badblocks"
     r"|pvcreate|pvremove|cfdisk|mkdosfs|newfs(?:_.*)?"
@@ -39,22 +42,15 @@ DISK_VERBS: Final = {
 STOPS: Final = frozenset({"shutdown", "reboot", "halt", "poweroff"})
 
 
-def judge_destruction(call: Call, ground: Ground) -> Deny | None:
+def judge_destruction(call: Call, ground: Ground) -> Deny | Doubt | None:
     """What the command would destroy, if anything."""
-    for operator, field in call.redirects:
-        if operator in WRITES and DEVICE.match(field.text):
-            return _disk(field.text)
     if DISK_TOOLS.fullmatch(call.name):
         return _disk_tool(call)
     verbs = DISK_VERBS.get(call.name)
     if verbs is not None and any(re.fullmatch(verbs, word.text.lower()) for word in call.words[1:]):
-        return _disk(call.name)
+        return disk(call.name)
     judge = JUDGES.get(call.name)
     return judge(call, ground) if judge is not None else None
-
-
-def _disk(what: str) -> Deny:
-    return Deny(reason=f"this writes to a disk itself ({what})", suggestion="write to a file")
 
 
 def _disk_tool(call: Call) -> Deny | None:
@@ -65,40 +61,57 @@ def _disk_tool(call: Call) -> Deny | None:
     if named and not any(word.startswith(("/dev/", UNKNOWN)) for word in named):
         # An image in a file.
         return None
-    return _disk(call.name)
+    return disk(call.name)
 
 
-def _rm(call: Call, ground: Ground) -> Deny | None:
-    options, targets = _parted(call.words[1:])
-    if not any(re.match(r"-[a-zA-Z]*[rR]|--rec|--no-pres", option) for option in options):
+def _rm(call: Call, ground: Ground) -> Deny | Doubt | None:
+    options, targets = parted(call.words[1:])
+    is_deep = any(re.match(r"-[a-zA-Z]*[rR]|--rec|--no-pres", option) for option in options)
+    return _first(
+        _removal(target, call.cwd, ground)
+        if is_deep or (_is_many(target) and not _is_own_state(target, call.cwd, ground))
+        else _file(target, call.cwd, ground)
+        for target in targets
+    )
+
+
+def _is_many(target: Field) -> bool:
+    return target.glob or not target.known
+
+
+def _is_own_state(target: Field, cwd: str | None, ground: Ground) -> bool:
+    path = resolved(without_glob(target.text)[0], cwd) or ""
+    return any(is_within(path, own) for own in _own_state(ground))
+
+
+def _file(target: Field, cwd: str | None, ground: Ground) -> Deny | None:
+    """In the checkout each file may go that is named, `.git/index.lock` among them."""
+    if is_within(resolved(target.text, cwd) or "", ground.checkout):
         return None
-    return _first(_removal(target, call.cwd, ground) for target in targets)
+    return judge_written(target.text, cwd, ground)
 
 
-def _parted(words: Sequence[Field]) -> tuple[list[str], list[Field]]:
-    """Options and the rest; `--` ends options."""
-    options: list[str] = []
-    rest: list[Field] = []
-    for number, word in enumerate(words):
-        if word.text == "--":
-            return options, [*rest, *words[number + 1 :]]
-        if word.text.startswith("-") and len(word.text) > 1:
-            options.append(word.text)
-        else:
-            rest.append(word)
-    return options, rest
+def _own_state(ground: Ground) -> list[str]:
+    return [f"{ground.checkout}/{name}" for name in OWN_STATE]
 
 
-def _removal(target: Field, cwd: str | None, ground: Ground) -> Deny | None:
-    folder, takes_all = without_glob(target.text) if target.glob else (target.text, False)
+def _removal(target: Field, cwd: str | None, ground: Ground) -> Deny | Doubt | None:
+    # `"$UNSET/"` is the root, as long as nobody says that the variable has a value.
+    text = MAYBE_EMPTY.sub("", target.text)
+    folder, takes_all = without_glob(text) if target.glob else (text, False)
+    if text.endswith(ALL) and not target.glob:
+        folder, takes_all = text.removesuffix(ALL) or "/", True
     path = resolved(folder, cwd)
-    if path is None or not target.text:
-        return None
-    is_part = (target.glob and not takes_all) or UNKNOWN in path
-    path = _known_folder(path)
+    is_part = (target.glob and not takes_all) or UNKNOWN in (path or "")
     shown = target.shown
-    if any(is_within(path, f"{ground.checkout}/{name}") for name in OWN_STATE) or (
-        target.glob and path == ground.checkout and _takes_own_state(target.text)
+    if text != target.text and (is_part or path != "/"):
+        return Doubt(reason=f"`{shown}` may begin at the root")
+    if path is None:
+        unclear = cwd is None and (takes_all or normpath(text) == ".")
+        return Doubt(reason=f"where `{shown}` is removed is not known") if unclear else None
+    path = _known_folder(path)
+    if any(is_within(path, own) for own in _own_state(ground)) or (
+        target.glob and path == ground.checkout and _takes_own_state(text)
     ):
         return Deny(
             reason=f"removing `{shown}` would lose what git and Ralph have kept",
@@ -141,13 +154,15 @@ def _takes_own_state(pattern: str) -> bool:
     return part.startswith(".") and any(fnmatchcase(name, plain) for name in OWN_STATE)
 
 
-def _find(call: Call, ground: Ground) -> Deny | None:
-    return _first(_removal(each, call.cwd, ground) for each in removals_of_find(call.words))
+def _find(call: Call, ground: Ground) -> Deny | Doubt | None:
+    if "-delete" not in [word.text for word in call.words]:
+        return None
+    return _first(_removal(Field(each), call.cwd, ground) for each in found_files(call.words))
 
 
-def _rsync(call: Call, ground: Ground) -> Deny | None:
+def _rsync(call: Call, ground: Ground) -> Deny | Doubt | None:
     """`--delete`: what is not in the source goes."""
-    options, words = _parted(call.words[1:])
+    options, words = parted(call.words[1:])
     if not words or not any(option.startswith("--del") for option in options):
         return None
     is_elsewhere = ":" in words[-1].text
@@ -155,12 +170,13 @@ def _rsync(call: Call, ground: Ground) -> Deny | None:
 
 
 def _chmod(call: Call, ground: Ground) -> Deny | None:
-    options, words = _parted(call.words[1:])
-    if not any(re.match(r"-[a-zA-Z]*R|--rec", option) for option in options):
-        return None
+    options, words = parted(call.words[1:])
+    is_deep = any(re.match(r"-[a-zA-Z]*R|--rec", option) for option in options)
     for word in words if any("--reference" in option for option in options) else words[1:]:
-        path = resolved(without_glob(word.text)[0], call.cwd)
-        if path is not None and not is_own(_known_folder(path), ground):
+        path = resolved(without_glob(MAYBE_EMPTY.sub("", word.text))[0], call.cwd)
+        if path is None or not (is_deep or _is_many(word)):
+            continue
+        if not is_own(_known_folder(path), ground):
             return Deny(
                 reason=f"this changes all files in `{word.shown}`, which is outside the checkout",
                 suggestion="change files of the project only",
@@ -168,34 +184,23 @@ def _chmod(call: Call, ground: Ground) -> Deny | None:
     return None
 
 
-def _mv(call: Call, ground: Ground) -> Deny | None:
-    _, words = _parted(call.words[1:])
-    if words and DEVICE.match(words[-1].text):
-        return _disk(words[-1].text)
-    own = (f"{ground.checkout}/{name}" for name in OWN_STATE)
-    precious = {"/", ground.home, ground.checkout, *own}
-    for word in words[:-1]:
-        folder, takes_all = without_glob(word.text) if word.glob else (word.text, True)
-        if call.name == "mv" and takes_all and resolved(folder, call.cwd) in precious:
-            return Deny(
-                reason=f"moving `{word.shown}` away would lose it",
-                suggestion="name the files that are to be moved",
-            )
-    return None
+def _mv(call: Call, ground: Ground) -> Deny | Doubt | None:
+    """What is moved away is gone from where it was."""
+    _, words = parted(call.words[1:])
+    precious = {"/", ground.home, ground.checkout, *_own_state(ground)}
+    gone = [
+        word for word in words[:-1] if _is_many(word) or resolved(word.text, call.cwd) in precious
+    ]
+    return _first(_removal(word, call.cwd, ground) for word in gone)
 
 
-def _dd(call: Call, _ground: Ground) -> Deny | None:
-    for word in call.words[1:]:
-        if word.text.startswith("of=") and DEVICE.match(word.text[3:]):
-            return _disk(word.text[3:])
-    return None
-
-
-def _onto(call: Call, _ground: Ground) -> Deny | None:
-    for word in call.words[1:]:
-        if DEVICE.match(word.text):
-            return _disk(word.text)
-    return None
+def _git(call: Call, ground: Ground) -> Deny | Doubt | None:
+    """`git rm -r .`"""
+    git = git_call(call.words)
+    options, targets = parted(git.arguments)
+    if git.subcommand != "rm" or {"--cached", "-n", "--dry-run"} & set(options):
+        return None
+    return _first(_removal(target, call.cwd, ground) for target in targets)
 
 
 def _power(call: Call, _ground: Ground) -> Deny | None:
@@ -206,37 +211,18 @@ def _power(call: Call, _ground: Ground) -> Deny | None:
     return None
 
 
-def _kill(call: Call, _ground: Ground) -> Deny | None:
-    if call.name == "killall5" or (len(call.words) > 2 and call.words[-1].text == "-1"):
-        return Deny(
-            reason="this would end every process there is",
-            suggestion="end the process that you started, by its number",
-        )
-    return None
+def _first(verdicts: Iterable[Deny | Doubt | None]) -> Deny | Doubt | None:
+    """The first refusal; a doubt when there is none."""
+    found = [verdict for verdict in verdicts if verdict is not None]
+    return next((each for each in found if isinstance(each, Deny)), found[0] if found else None)
 
 
-def _crontab(call: Call, _ground: Ground) -> Deny | None:
-    if any(re.match(r"-\w*r", word.text) for word in call.words[1:]):
-        return Deny(
-            reason="this removes all that a person has scheduled",
-            suggestion="leave the timetable of this machine alone",
-        )
-    return None
-
-
-def _first(verdicts: Iterable[Deny | None]) -> Deny | None:
-    return next((verdict for verdict in verdicts if verdict is not None), None)
-
-
-JUDGES: Final[dict[str, Callable[[Call, Ground], Deny | None]]] = {
-    "rm": _rm,
+JUDGES: Final[dict[str, Callable[[Call, Ground], Deny | Doubt | None]]] = {
+    **dict.fromkeys(("rm", "shred", "unlink", "truncate"), _rm),
     "find": _find,
     **dict.fromkeys(("chmod", "chown", "chgrp", "chattr", "setfacl"), _chmod),
-    **dict.fromkeys(("mv", "cp", "install"), _mv),
-    "dd": _dd,
-    **dict.fromkeys(("tee", "shred", "truncate"), _onto),
+    "mv": _mv,
     **dict.fromkeys((*STOPS, "init", "telinit", "systemctl"), _power),
-    **dict.fromkeys(("kill", "killall5"), _kill),
     "rsync": _rsync,
-    "crontab": _crontab,
+    "git": _git,
 }

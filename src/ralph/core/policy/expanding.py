@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from ralph.core.policy import braces
-from ralph.core.policy.known import UNKNOWN, Field, Frame, Known
+from ralph.core.policy.known import SOME, UNKNOWN, Field, Frame, Known
 from ralph.core.shell.tree import Number, Part, Process, Script, Substitution, Text, Variable, Word
 
 MOST: Final = 64
@@ -131,7 +131,7 @@ def _append(way: _Open, values: tuple[str, ...], about: About, *, quoted: bool) 
     for number, piece in enumerate(pieces):
         if number:
             way.close(-1, -1)
-        way.add(piece, quoted=quoted)
+        way.add(piece, quoted=quoted, glob=not quoted and GLOB.search(piece) is not None)
 
 
 def _cut(value: str, separators: str) -> list[str]:
@@ -167,6 +167,9 @@ def _choices(part: Part, about: About) -> list[tuple[str, ...]]:
 def _variable(part: Variable, about: About) -> list[tuple[str, ...]]:
     values = _values(part, about)
     operator = part.operator.lstrip(":")
+    if part.operator in (":?", ":-", ":="):
+        # Whatever it is, it is not empty.
+        values = [(SOME,) if value == (UNKNOWN,) else value for value in values]
     if operator not in ("-", "=", "+"):
         return [(UNKNOWN,)] if operator == "!" else values
     given = [(text,) for text in texts(part.word, about)] if part.word else [("",)]

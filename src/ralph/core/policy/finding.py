@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from ralph.core.policy.git_words import aliased
-from ralph.core.policy.known import UNKNOWN, Field
+from ralph.core.policy.known import ALL, SOME, UNKNOWN, Field
+from ralph.core.policy.places import file_words, some_of
 from ralph.core.policy.shells import PARALLEL
 from ralph.core.policy.wrappers import Wrapper, inner
 
@@ -18,12 +19,17 @@ XARGS: Final = Wrapper(
 )
 EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 FD_EXECS: Final = frozenset({"-x", "-X", "--exec", "--exec-batch"})
-REMOVERS: Final = frozenset({"rm", "shred", "unlink"})
 NARROWS: Final = re.compile(
     r"-i?(?:name|path|wholename|regex|lname)|-empty|-x?type|-[acm](?:time|min)|-[ac]?newer.*"
     r"|-size|-perm|-user|-group|-uid|-gid|-no(?:user|group)|-links|-inum|-samefile|-used"
 )
 """Conditions that leave a part of a folder."""
+LISTERS: Final = frozenset(
+    {"ls", "dir", "tree", "du", "stat", "realpath", "readlink", "file", "fd", "fdfind", "eza"}
+    | {"rg", "grep", "egrep", "fgrep", "ag", "ack"}
+)
+"""They print names of files in the folders that they are given."""
+EVERYWHERE: Final = frozenset({"locate", "plocate", "mlocate", "mdfind"})
 OWN_STATE: Final = re.compile(r"(?:^|/)(\.git|\.ralph)(?:/|$)")
 MOST: Final = 50
 
@@ -45,14 +51,13 @@ def _xargs(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
     command = tuple(commands[0])
     own = words[1 : len(words) - len(command)]
     if replaced := _replaced(own):
-        lines = given.splitlines()[:MOST] if UNKNOWN not in given else [UNKNOWN]
-        return [_filled(command, replaced, line) for line in lines]
+        return [_filled(command, replaced, line) for line in given.splitlines()[:MOST]]
     items = _items(given, own)
     if UNKNOWN in given or len(items) > MOST:
-        return [(*command, Field(UNKNOWN))]
+        return [(*command, *map(item, given.split()[:MOST]))]
     most = _number(own, "n", "max-args") or len(items) or 1
     return [
-        (*command, *map(Field, items[start : start + most]))
+        (*command, *map(item, items[start : start + most]))
         for start in range(0, len(items) or 1, most)
     ]
 
@@ -60,10 +65,7 @@ def _xargs(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
 def _items(given: str, own: Words) -> list[str]:
     """What is passed on as one word each."""
     options = [word.text for word in own]
-    if any(re.fullmatch("-[a-zA-Z]*0|--null", option) for option in options):
-        # The zeros between them are gone by now, so that all is one.
-        return [given] if given else []
-    if any(option.startswith(("-d", "--delimiter")) for option in options):
+    if any(re.match("-[a-zA-Z]*0|--null|-d|--delimiter", option) for option in options):
         return given.splitlines()
     words = re.findall(r"(?:'[^']*'|\"[^\"]*\"|\\.|[^\s'\"\\])+", given)
     return [re.sub(r"'([^']*)'|\"([^\"]*)\"|\\(.)", _plain, word) for word in words]
@@ -94,16 +96,21 @@ def _replaced(own: Words) -> str:
     return ""
 
 
+def item(text: str) -> Field:
+    """A word that was read from somewhere; files may decide what becomes of it."""
+    return Field(SOME if text == UNKNOWN else text, glob="*" in text and UNKNOWN not in text)
+
+
 def _filled(command: Words, sign: str, value: str) -> tuple[Field, ...]:
     return tuple(
-        Field(field.text.replace(sign, value)) if sign in field.text else field for field in command
+        item(field.text.replace(sign, value)) if sign in field.text else field for field in command
     )
 
 
 def _find(words: Words, _stdin: str | None) -> list[tuple[Field, ...]]:
     found = []
     at = 1
-    roots = roots_of_find(words)
+    files = found_files(words)
     while at < len(words):
         if words[at].text not in EXECS:
             at += 1
@@ -113,7 +120,7 @@ def _find(words: Words, _stdin: str | None) -> list[tuple[Field, ...]]:
             at += 1
         command = words[start:at]
         if command:
-            found += [_filled(command, "{}", f"{root}/{UNKNOWN}") for root in roots[:MOST]]
+            found += [_filled(command, "{}", file) for file in files]
     return found
 
 
@@ -129,21 +136,36 @@ def roots_of_find(words: Words) -> list[str]:
     return roots or ["."]
 
 
-def removals_of_find(words: Words) -> list[Field]:
-    """What it removes: all below its roots, or what its conditions leave of that."""
+def found_files(words: Words) -> list[str]:
+    """What it finds: all below its roots, or what its conditions leave of that."""
     texts = [word.text for word in words]
-    started = [texts[at + 1] for at, text in enumerate(texts[:-1]) if text in EXECS]
-    if "-delete" not in texts and not any(one.rpartition("/")[2] in REMOVERS for one in started):
-        return []
     values = _conditions(texts)
-    roots = roots_of_find(words)
+    roots = roots_of_find(words)[:MOST]
+    roots = [SOME if root == UNKNOWN else root.rstrip("/") for root in roots]
     if not values:
-        return [Field(root) for root in roots]
+        return [root + ALL for root in roots]
     named = {found[1] for value in values if (found := OWN_STATE.search(value))}
     if "-prune" in texts:
         named.clear()
-    own = [Field(f"{root}/{name}") for name in named for root in roots]
-    return own + [Field(f"{root}/x*", glob=True) for root in roots]
+    own = [f"{root}/{name}" for name in named for root in roots]
+    return own + [f"{root}/{UNKNOWN}" for root in roots]
+
+
+def listed(name: str, words: Words) -> list[str]:
+    """The files that a command lists, where their folders are named or known."""
+    if name == "find":
+        return found_files(words)
+    if name in EVERYWHERE:
+        return [f"/{UNKNOWN}"]
+    if name not in LISTERS:
+        return []
+    texts = [some_of(word) for word in words[1:]]
+    files = texts if "--files" in texts else file_words(name, texts)
+    return [
+        file if UNKNOWN in file else f"{file.rstrip('/')}/{UNKNOWN}"
+        for file in files
+        if file.startswith(("/", "../")) or file == ".."
+    ]
 
 
 def _conditions(texts: Sequence[str]) -> list[str]:
@@ -160,8 +182,11 @@ def _conditions(texts: Sequence[str]) -> list[str]:
 def _fd(words: Words, _stdin: str | None) -> list[tuple[Field, ...]]:
     for at, word in enumerate(words):
         if word.text in FD_EXECS and at + 1 < len(words):
-            command = _filled(words[at + 1 :], "{}", f"./{UNKNOWN}")
-            return [tuple(field for field in command if field.text != ";")]
+            files = listed("fd", words[:at]) or [SOME]
+            command = [field for field in words[at + 1 :] if field.text != ";"]
+            if not any("{" in field.text for field in command):
+                command.append(Field("{}"))
+            return [_filled(command, "{}", file) for file in files]
     return []
 
 
@@ -169,7 +194,8 @@ def _parallel(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
     given = any(word.text.startswith(":::") for word in words)
     if given or (stdin is not None and UNKNOWN not in stdin):
         return []
-    return [(*command, Field(UNKNOWN)) for command in inner(words, PARALLEL, 1)[:1]]
+    items = (stdin or UNKNOWN).split()[:MOST]
+    return [(*command, *map(item, items)) for command in inner(words, PARALLEL, 1)[:1]]
 
 
 def _behind(*signs: str) -> Finder:

@@ -117,6 +117,9 @@ def _apply(arguments: Arguments) -> bool:
 
 BY_ARGUMENTS: Final[dict[str, Callable[[Arguments], bool]]] = {
     "": lambda _arguments: True,
+    "clean": lambda arguments: any(
+        re.fullmatch("-[a-z]*n[a-z]*|--dry-run", word) for word in arguments
+    ),
     "branch": _branch,
     "tag": _listing,
     "config": _config,

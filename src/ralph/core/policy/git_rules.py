@@ -31,9 +31,7 @@ INSTEAD: Final = {
     ),
     "stash": "keep the changes, or commit them",
     "tag": "tags are for releases, which a person makes",
-    "rm": "remove the file, then `git add -A`",
-    "mv": "move the file, then `git add -A`",
-    "apply": "`patch -p1 < FILE` changes files as well",
+    **dict.fromkeys(("rm", "mv", "apply"), "change the files without git"),
     "config": "`git config --get NAME` looks a setting up",
 }
 
@@ -74,7 +72,7 @@ def _unfree(git: GitCall, mode: Git) -> Deny | None:
         return None
     if only_looks(name, arguments):
         return None
-    if mode is Git.COMMIT and name == "add":
+    if mode is Git.COMMIT and _is_work(name, arguments):
         return None
     if mode is Git.COMMIT and name == "commit":
         return _commit(git, arguments)
@@ -83,6 +81,16 @@ def _unfree(git: GitCall, mode: Git) -> Deny | None:
         reason=f"`git {name}` is not for sessions: here git may only {allowed}",
         suggestion=INSTEAD.get(name, ""),
     )
+
+
+def _is_work(name: str, arguments: Sequence[str]) -> bool:
+    """Whether it changes files and the index only, and loses nothing that is not committed."""
+    if name == "restore":
+        options = [word for word in arguments if word.startswith("-")]
+        return bool(options) and all(
+            re.fullmatch("-[Sq]+|--staged|--quiet|--", each) for each in options
+        )
+    return name in ("add", "mv", "rm") or (name == "apply" and "--unsafe-paths" not in arguments)
 
 
 def _commit(git: GitCall, arguments: Sequence[str]) -> Deny | None:

@@ -8,6 +8,11 @@ from ralph.core.shell.tree import Command
 UNKNOWN: Final = "\0"
 """Stands for text that only the running shell knows. No command holds it: it ends a string."""
 
+SOME: Final = f"./{UNKNOWN}"
+"""The same for a name that is not empty; where nothing else is said, one of a file from here."""
+ALL: Final = f"/{UNKNOWN}*"
+"""Behind a folder: all files in it, whatever their names."""
+
 MOST_VALUES: Final = 12
 
 

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from posixpath import dirname
 from typing import Final
 
-from ralph.core.policy.known import UNKNOWN, Field
+from ralph.core.policy.finding import listed
+from ralph.core.policy.known import ALL, UNKNOWN, Field
+from ralph.core.policy.places import some_of
+from ralph.core.policy.processes import FIRST_PROCESS, lists_all
 from ralph.core.shell.escapes import ansi
 
 SILENT: Final = frozenset({":", "true", "false", "cd", "set", "export", "mkdir", "sleep", "test"})
@@ -18,15 +21,20 @@ def printed(
     name: str, words: Sequence[Field], stdin: str | None, cwd: str | None, checkout: str
 ) -> str:
     """What it prints; UNKNOWN for what nobody can tell from here."""
-    arguments = [field.text for field in words[1:]]
+    arguments = [some_of(field) for field in words[1:]]
     if name == "git" and arguments[:1] == ["rev-parse"] and checkout:
         return _places(arguments[-1], checkout)
     if name == "pwd" and cwd is not None:
         return cwd + "\n"
     if name in ("which", "command", "type"):
         return _located(name, arguments)
-    if any(field.glob for field in words[1:]):
-        return UNKNOWN
+    if name == "mktemp":
+        folder = dirname(arguments[-1]) if arguments else ""
+        return f"{folder or '/tmp'}/{UNKNOWN}\n"
+    if files := listed(name, words):
+        return "\n".join(files) + "\n"
+    if lists_all(name, arguments):
+        return f"{FIRST_PROCESS}\n"
     if name == "dirname" and len(arguments) == 1 and arguments[0].startswith("/"):
         return dirname(arguments[0].rstrip("/")) + "\n"
     if name == "echo":
@@ -43,7 +51,17 @@ def printed(
         return words[1].printed
     if name == "tee":
         return UNKNOWN if stdin is None else stdin
-    return UNKNOWN
+    return _some_lines(name, arguments, stdin or "")
+
+
+def _some_lines(name: str, arguments: list[str], stdin: str) -> str:
+    """What a filter leaves: of files in known folders, some; of all processes, those it names."""
+    if stdin == f"{FIRST_PROCESS}\n":
+        program = next((text for text in arguments if not text.startswith("-")), "")
+        is_all = name in ("sort", "cut", "tr", "tail") or (name == "awk" and program[:1] == "{")
+        return stdin if is_all else UNKNOWN
+    lines = {line.replace(ALL, f"/{UNKNOWN}") for line in stdin.splitlines() if UNKNOWN in line}
+    return "".join(f"{line}\n" for line in sorted(lines)) or UNKNOWN
 
 
 def _places(option: str, checkout: str) -> str:

@@ -241,8 +241,6 @@ READERS: Final[dict[str, Reader]] = {
     **dict.fromkeys(("let", "unset", "read", "declare", "typeset", "local", "readonly"), _names()),
     **dict.fromkeys(("printf", "test", "["), _names("-v")),
     **dict.fromkeys(("mapfile", "readarray", "complete", "compgen"), _after("-C")),
-    "at": _stdin,
-    "batch": _stdin,
     "parallel": _parallel,
     "sem": _rest(PARALLEL),
     "tmux": _any,

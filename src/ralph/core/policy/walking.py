@@ -8,8 +8,9 @@ from ralph.core.policy import output
 from ralph.core.policy.decision import Doubt
 from ralph.core.policy.expanding import About, fields, texts
 from ralph.core.policy.known import UNKNOWN, Field, Frame, Known
-from ralph.core.policy.places import without_glob
+from ralph.core.policy.places import some_of
 from ralph.core.policy.shells import Shelled, evaluated
+from ralph.core.policy.wrappers import inner, wrapper_of
 from ralph.core.safe_text import one_line
 from ralph.core.shell.insides import is_bomb, literal, place, prompted, substitutions
 from ralph.core.shell.reading import read
@@ -181,7 +182,7 @@ class Walker:
         if command.kind in ("for", "select") and command.name:
             for way in fields(command.words, self.about(frame)):
                 for field in way:
-                    self.known.assign(command.name, (_some(field),))
+                    self.known.assign(command.name, (some_of(field),))
         inside = frame.copy(**self.inputs(command.redirects, frame))
         if command.name:
             inside.assigned.add(command.name)
@@ -323,26 +324,22 @@ class Walker:
         ways = fields(command.words, self.about(frame))
         if len(ways) != 1 or not ways[0]:
             return UNKNOWN if command.words else ""
-        name = name_of(ways[0][0])
-        first = ways[0][0].text
+        words = ways[0]
+        while (wrapped := wrapper_of(name_of(words[0]), words)) and (
+            commands := inner(words, *wrapped)
+        ):
+            words = tuple(commands[0])
+        name, first = name_of(words[0]), words[0].text
         is_other = "/" in first and not first.startswith(("/bin/", "/usr/bin/"))
         if is_other or name in self.known.functions or name in self.known.aliases:
             return UNKNOWN
         stdin = self.inputs(command.redirects, frame)["stdin"]
-        return output.printed(name, ways[0], stdin, frame.cwd, self.known.checkout)
+        return output.printed(name, words, stdin, frame.cwd, self.known.checkout)
 
 
 def _element(text: str) -> str:
     """`[key]=value` in an array's brackets is the value."""
     return text.partition("]=")[2] if text.startswith("[") and "]=" in text else text
-
-
-def _some(field: Field) -> str:
-    """One of the files that a pattern stands for, or the text itself."""
-    if not field.glob:
-        return field.text
-    folder, _ = without_glob(field.text)
-    return f"{folder.rstrip('/')}/{UNKNOWN}" if "/" in field.text else UNKNOWN
 
 
 def name_of(field: Field) -> str:
