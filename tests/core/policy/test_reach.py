@@ -7,7 +7,8 @@ import pytest
 from ralph.core.policy.deciding import decide, decide_command
 from ralph.core.policy.decision import Allow, Deny, Git, Ground, Phase, Policy
 from ralph.core.policy.tools import Toolbox
-from tests.core.policy.reach import ALLOWED, DOUBTED, REFUSED
+from tests.core.policy.allowed import ALLOWED
+from tests.core.policy.refused import DOUBTED, REFUSED
 
 GROUND = Ground(checkout="/w/proj", home="/home/me")
 STRICT = Policy(strict=True)
@@ -69,7 +70,7 @@ def test_a_checkout_may_be_anywhere(checkout: str) -> None:
         ("/tmp/x", True),
     ],
 )
-def test_a_tool_that_writes_files_follows_the_same_rule(path: str, is_allowed: bool) -> None:
+def test_a_tool_that_writes_files_follows_the_same_rule(path: str, *, is_allowed: bool) -> None:
     for tool in ("Write", "Edit"):
         verdict = decide(
             tool,

@@ -6,6 +6,7 @@ from typing import Final
 
 from ralph.core.policy.known import SOME, UNKNOWN, Field, Frame, Known
 from ralph.core.policy.places import resolved
+from ralph.core.policy.processes import FIRST_PROCESS
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ASSIGNED: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
@@ -52,7 +53,7 @@ def _declare(words: Words, frame: Frame, known: Known) -> None:
 def _read(words: Words, frame: Frame, known: Known) -> None:
     lines = (frame.stdin or "").split()
     # Names of files are followed; of all else only the running shell knows what goes where.
-    values = [line for line in lines if UNKNOWN in line] or [UNKNOWN]
+    values = [line for line in lines if UNKNOWN in line or line == FIRST_PROCESS] or [UNKNOWN]
     for name in ("REPLY", *(word.text for word in words[1:] if NAME.fullmatch(word.text))):
         frame.assigned.add(name)
         for value in values:

@@ -200,7 +200,9 @@ def _git(call: Call, ground: Ground) -> Deny | Doubt | None:
     options, targets = parted(git.arguments)
     if git.subcommand != "rm" or {"--cached", "-n", "--dry-run"} & set(options):
         return None
-    return _first(_removal(target, call.cwd, ground) for target in targets)
+    # A path may be a pattern for git, too, and begin at the top.
+    paths = [re.sub(r"\A:(?:/|\(\w*\))?", "./", target.text) for target in targets]
+    return _first(_removal(Field(path, glob="*" in path), call.cwd, ground) for path in paths)
 
 
 def _power(call: Call, _ground: Ground) -> Deny | None:

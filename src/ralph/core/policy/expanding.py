@@ -11,7 +11,7 @@ from ralph.core.shell.tree import Number, Part, Process, Script, Substitution, T
 MOST: Final = 64
 """Ways to read one command; beyond, nobody can tell."""
 GLOB: Final = re.compile(r"[*?\[]")
-TILDE: Final = re.compile(r"~([A-Za-z_][\w-]*)?(?=/|$)")
+TILDE: Final = re.compile(r"([A-Za-z_]\w*=)?~([A-Za-z_][\w-]*)?(?=/|$)")
 NO_ONE_KNOWS: Final = Field(UNKNOWN, bare=True)
 
 
@@ -43,7 +43,7 @@ def fields_of(word: Word, about: About) -> list[tuple[Field, ...]]:
     """The ways in which one word may arrive; often it is one, as one field."""
     if len(word.parts) == 1 and isinstance(word.parts[0], Text):
         text = word.parts[0]
-        if text.quoted or not ("{" in text.text or text.text[:1] == "~"):
+        if text.quoted or not ("{" in text.text or "~" in text.text):
             glob = not text.quoted and GLOB.search(text.text) is not None
             bare = text.text == UNKNOWN and not text.quoted
             return [(Field(text.text, word.start, text.start, glob, bare),)]
@@ -145,8 +145,8 @@ def _tilde(part: Text, about: About) -> tuple[str, bool]:
     if found is None:
         return part.text, False
     home = next(iter(about.known.variables["HOME"]))[0]
-    place = f"/home/{found.group(1)}" if found.group(1) else home
-    return place + part.text[found.end() :], True
+    place = f"/home/{found[2]}" if found[2] else home
+    return (found[1] or "") + place + part.text[found.end() :], True
 
 
 def _choices(part: Part, about: About) -> list[tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """What a command prints, where its words already say so: `echo`, `printf`, `cat`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from posixpath import dirname
 from typing import Final
 
@@ -11,7 +11,8 @@ from ralph.core.policy.places import some_of
 from ralph.core.policy.processes import FIRST_PROCESS, lists_all
 from ralph.core.shell.escapes import ansi
 
-SILENT: Final = frozenset({":", "true", "false", "cd", "set", "export", "mkdir", "sleep", "test"})
+SILENT: Final = (":", "true", "false", "cd", "set", "export", "mkdir", "sleep", "test")
+GIT_FOLDERS: Final = ("--git-dir", "--absolute-git-dir", "--git-common-dir")
 DIRECTIVE: Final = re.compile(r"%(?:%|[sb]|q|[-0-9.]*[a-zA-Z])")
 ESCAPE: Final = re.compile(r"\\[abceEfnrtvxuU0-9\\]")
 MOST: Final = 1000
@@ -22,35 +23,23 @@ def printed(
 ) -> str:
     """What it prints; UNKNOWN for what nobody can tell from here."""
     arguments = [some_of(field) for field in words[1:]]
-    if name == "git" and arguments[:1] == ["rev-parse"] and checkout:
-        return _places(arguments[-1], checkout)
-    if name == "pwd" and cwd is not None:
-        return cwd + "\n"
+    place = _place(name, arguments, cwd, checkout)
+    if place:
+        return f"{place}\n"
     if name in ("which", "command", "type"):
         return _located(name, arguments)
-    if name == "mktemp":
-        folder = dirname(arguments[-1]) if arguments else ""
-        return f"{folder or '/tmp'}/{UNKNOWN}\n"
     if files := listed(name, words):
         return "\n".join(files) + "\n"
     if lists_all(name, arguments):
         return f"{FIRST_PROCESS}\n"
-    if name == "dirname" and len(arguments) == 1 and arguments[0].startswith("/"):
-        return dirname(arguments[0].rstrip("/")) + "\n"
-    if name == "echo":
-        return _echo(arguments)
-    if name == "printf":
-        return _printf(arguments)
-    if name in SILENT:
-        return ""
+    if name in PRINTERS:
+        return PRINTERS[name](arguments)
     options = [text for text in arguments if text.startswith("-") and text != "-"]
     files = [text for text in arguments if text not in ("-", "/dev/stdin") and text not in options]
-    if name == "cat" and not files:
+    if name == "tee" or (name == "cat" and not files):
         return UNKNOWN if stdin is None else stdin
     if name == "cat" and len(words) == 2 and words[1].printed is not None:
         return words[1].printed
-    if name == "tee":
-        return UNKNOWN if stdin is None else stdin
     return _some_lines(name, arguments, stdin or "")
 
 
@@ -64,15 +53,20 @@ def _some_lines(name: str, arguments: list[str], stdin: str) -> str:
     return "".join(f"{line}\n" for line in sorted(lines)) or UNKNOWN
 
 
-def _places(option: str, checkout: str) -> str:
-    """Where git says it is."""
-    match option:
-        case "--show-toplevel":
-            return checkout + "\n"
-        case "--git-dir" | "--absolute-git-dir" | "--git-common-dir":
-            return f"{checkout}/.git\n"
-        case _:
-            return UNKNOWN
+def _place(name: str, arguments: list[str], cwd: str | None, checkout: str) -> str | None:
+    """The folder that a command prints, if it is one of those."""
+    last = arguments[-1] if arguments else ""
+    match name:
+        case "pwd":
+            return cwd
+        case "mktemp":
+            return f"{dirname(last) or '/tmp'}/{UNKNOWN}"
+        case "dirname" if len(arguments) == 1 and last.startswith("/"):
+            return dirname(last.rstrip("/"))
+        case "git" if arguments[:1] == ["rev-parse"] and checkout:
+            inside = {"--show-toplevel": "", **dict.fromkeys(GIT_FOLDERS, "/.git")}
+            return checkout + inside[last] if last in inside else None
+    return None
 
 
 def _located(name: str, arguments: list[str]) -> str:
@@ -127,3 +121,10 @@ def _filled(directive: str, values: list[str]) -> str:
             return value
         case _:
             return UNKNOWN
+
+
+PRINTERS: Final[dict[str, Callable[[list[str]], str]]] = {
+    "echo": _echo,
+    "printf": _printf,
+    **dict.fromkeys(SILENT, lambda _arguments: ""),
+}

@@ -11,7 +11,7 @@ from ralph.core.policy.known import UNKNOWN, Field
 FIRST_PROCESS: Final = "1"
 """Whatever lists all processes lists this one."""
 VALUES: Final = re.compile(
-    r"-[uUgGPstFonyZ]|--(?:signal|e?uid|user|parent|p?group|session|terminal|pidfile|ns)"
+    r"-[uUgGPstF]|--(?:signal|e?uid|user|parent|p?group|session|terminal|pidfile|ns)"
 )
 """Options of `pkill` and `killall` that take a value."""
 RELATED: Final = re.compile(r"-[PgF]\w*|--(?:parent|pgroup|pidfile)(?:=.*)?")
@@ -58,7 +58,9 @@ def is_wide(name: str, texts: Sequence[str]) -> bool:
     else:
         if "v" in letters or "--inverse" in texts:
             return True
-        is_regular = "x" not in letters and "--exact" not in texts
+        is_regular = True
+        if "x" in letters or "--exact" in texts:
+            patterns = [each * 2 for each in patterns]
     return is_regular and any(
         SPECIFIC.search(re.sub(r"\[[^]]*\]+|\\.|\{[^}]*\}", "", choice)) is None
         for each in patterns

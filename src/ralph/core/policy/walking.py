@@ -31,7 +31,20 @@ PROMPTS: Final = ("PS0", "PS1", "PS2", "PS4")
 RUNS: Final = re.compile(r"\$\(|`")
 GNU: Final = frozenset(
     {"env", "nice", "stdbuf", "nohup", "chroot", "timeout", "time", "xargs", "find", "rm", "mv"}
-    | {"cp", "dd", "tee", "chmod", "chown", "shred", "truncate", "install", "sed", "awk", "grep"}
+    | {
+        "cp",
+        "dd",
+        "tee",
+        "chmod",
+        "chown",
+        "shred",
+        "truncate",
+        "install",
+        "sed",
+        "awk",
+        "grep",
+        "tar",
+    }
 )
 """What is called `genv`, `gnice`, … where another program has the plain name."""
 DEEPEST: Final = 20
@@ -232,8 +245,7 @@ class Walker:
         about = self.about(frame)
         if assignment.array:
             values = [
-                tuple(_element(each.text) for each in way)
-                for way in fields(assignment.words, about)
+                tuple(_element(each) for each in way) for way in fields(assignment.words, about)
             ]
         else:
             # `x[i]=value` is read as one word: the index may hold substitutions.
@@ -337,9 +349,10 @@ class Walker:
         return output.printed(name, words, stdin, frame.cwd, self.known.checkout)
 
 
-def _element(text: str) -> str:
+def _element(field: Field) -> str:
     """`[key]=value` in an array's brackets is the value."""
-    return text.partition("]=")[2] if text.startswith("[") and "]=" in text else text
+    text = field.text
+    return text.partition("]=")[2] if text[:1] == "[" and "]=" in text else some_of(field)
 
 
 def name_of(field: Field) -> str:

@@ -102,10 +102,10 @@ def _files(call: Call) -> Iterator[str]:
     options, operands = parted(call.words[1:])
     if call.name in EDITORS:
         yield from (word.text for word in operands)
-    elif call.name in ("sed", "perl") and any(
+    elif call.name in ("sed", "perl", "awk", "gawk", "ruby", "yq") and any(
         re.match(r"-[a-zA-Z]*i|--in-place", option) for option in options
     ):
-        yield from file_words(call.name, words)
+        yield from file_words(call.name, [word for word in words if word != "inplace"])
     elif call.name == "dd":
         yield from (word[3:] for word in words if word.startswith("of="))
     elif call.name in DOWNLOADERS:
@@ -114,7 +114,9 @@ def _files(call: Call) -> Iterator[str]:
         sources, target = _copied(call)
         if target and (":" not in target or call.name not in ("rsync", "scp")):
             yield target
-            yield from (f"{target}/{basename(source.rstrip('/'))}" for source in sources)
+            yield from (
+                f"{target}/{basename(source.rpartition(':')[2].rstrip('/'))}" for source in sources
+            )
         yield from sources if call.name == "mv" else ()
     elif call.name == "git":
         git = git_call(call.words)
