@@ -10,7 +10,7 @@ import ralph
 from ralph.config.environment import read_environment
 from ralph.config.load import load
 from ralph.config.settings import Config
-from ralph.config.toml_file import find_root
+from ralph.config.toml_file import find_roots
 from ralph.core.errors import BadConfig, Missing, UsageError
 from tests.config.conftest import Project
 
@@ -25,7 +25,7 @@ def test_without_anything_set_all_is_default(project: Project) -> None:
 
 def test_the_project_is_found_from_below(project: Project) -> None:
     project.write("a/b/file", "")
-    assert find_root(str(project.path / "a" / "b")) == str(project.path)
+    assert find_roots(str(project.path / "a" / "b")) == [str(project.path)]
     assert load(str(project.path / "a" / "b"), {}, {}).root == str(project.path)
 
 
@@ -47,7 +47,7 @@ def test_a_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(gone)
     gone.rmdir()
     with pytest.raises(Missing, match="does not exist any more"):
-        find_root(".")
+        find_roots(".")
 
 
 def test_each_layer_wins_over_the_one_below(project: Project) -> None:

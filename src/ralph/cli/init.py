@@ -5,6 +5,7 @@ Writes `.ralph.toml`, in which every setting is a comment, folders below `.ralph
 """
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
 
 from ralph.core.errors import CannotWrite, Missing
@@ -30,7 +31,9 @@ def run(args: Namespace) -> int:
         raise Missing(f"{root} is not in a git repository", hint="git init")
     _warn_of_another(root)
     try:
-        made = [*map(_folder, FOLDERS), _settings(), _ignored(), _database()]
+        made = [*map(_folder, FOLDERS), _settings(), _ignored()]
+        _make_known(root, is_new=dict(made)[".ralph.toml"])
+        made.append(_database())
     except OSError as error:
         where = error.filename or root
         raise CannotWrite(
@@ -45,13 +48,22 @@ def run(args: Namespace) -> int:
 
 
 def _warn_of_another(root: str) -> None:
-    from ralph.config.toml_file import NAME, find_root
+    from ralph.config.toml_file import NAME, find_roots
 
-    around = find_root(root)
-    if around is not None and around != root:
-        import sys
-
+    for around in find_roots(os.path.dirname(root))[:1]:
         said = f"{around}/{NAME} is a project too; commands in {root} will use this one"
+        print(f"ralph: {said}", file=sys.stderr)
+
+
+def _make_known(root: str, *, is_new: bool) -> None:
+    """Let the `.ralph.toml` here be obeyed, and say so if somebody else may have written it."""
+    from ralph.adapters.workspace.known_projects import SETTINGS, add_project, is_project
+
+    if "RALPH_SESSION" in os.environ or is_project(root, os.environ):
+        return
+    add_project(root)
+    if not is_new:
+        said = f"{root}/{SETTINGS} is obeyed from now on: read it, if you have not written it"
         print(f"ralph: {said}", file=sys.stderr)
 
 

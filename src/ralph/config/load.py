@@ -1,7 +1,7 @@
 """One frozen configuration from all its layers."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from ralph.config.settings import SECTIONS, Config, Duration
 from ralph.config.shell_files import read_shell_files, runs_folder
 from ralph.config.sources import RANK, Layer, Source, Values
 from ralph.config.text_values import from_text, holds_zero, kind_of, truth
-from ralph.config.toml_file import NAME, find_root, read_toml
+from ralph.config.toml_file import NAME, find_roots, read_toml
 from ralph.core.duration import seconds
 from ralph.core.errors import Missing, UsageError
 from ralph.core.safe_text import one_line
@@ -58,28 +58,61 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         return self.sources.get(key, DEFAULT)
 
 
-def load(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
+IsProject = Callable[[str], bool]
+"""Is the `.ralph.toml` in a folder to be obeyed, or did a session put it there?"""
+
+
+def load(
+    start: str,
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+    is_project: IsProject = lambda _: True,
+) -> Loaded:
     """The configuration of the project around `start`."""
-    root = find_root(start)
+    root, ignored = _find(start, is_project)
+    if root is None and ignored:
+        raise Missing(ignored[0], hint="cd to a project of yours")
     if root is None:
         raise Missing(f"no {NAME} here or in any folder above", hint="ralph init")
-    return _load_project(root, environ, flags)
+    return _load_project(root, environ, flags, ignored)
 
 
-def load_anywhere(start: str, environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
+def load_anywhere(
+    start: str,
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+    is_project: IsProject = lambda _: True,
+) -> Loaded:
     """The same; where there is no project, what the environment and the flags say."""
-    root = find_root(start)
+    root, ignored = _find(start, is_project)
     if root is None:
-        return _merge(start, (read_environment(environ), _read_flags(flags)), {})
-    return _load_project(root, environ, flags)
+        layers = (Layer({}, ignored, {}), read_environment(environ), _read_flags(flags))
+        return _merge(start, layers, {})
+    return _load_project(root, environ, flags, ignored)
 
 
-def _load_project(root: str, environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
+def _find(start: str, is_project: IsProject) -> tuple[str | None, list[str]]:
+    """The nearest project, and a line about each `.ralph.toml` on the way that is not obeyed."""
+    ignored: list[str] = []
+    for root in find_roots(start):
+        if is_project(root):
+            return root, ignored
+        ignored.append(
+            f"{os.path.join(root, NAME)} is not obeyed, since a session may have written it;"
+            " if it is yours, run ralph init in that folder"
+        )
+    return None, ignored
+
+
+def _load_project(
+    root: str, environ: Mapping[str, str], flags: Mapping[str, object], ignored: list[str]
+) -> Loaded:
     shell, variables = read_shell_files(root)
     if truth(environ.get("NO_COMMIT", "")) is False:
         # The variable answers the one of the same name in the file.
         shell.values.pop("git.commit", None)
     layers = (
+        Layer({}, ignored, {}),
         shell,
         read_toml(os.path.join(root, NAME)),
         read_environment(environ),

@@ -17,19 +17,21 @@ RECORDS = {"prices": Price, "sandbox.rules": Rule}
 At = Callable[..., Source]
 
 
-def find_root(start: str) -> str | None:
-    """The nearest folder, from `start` upwards, with a `.ralph.toml`."""
+def find_roots(start: str) -> list[str]:
+    """The folders with a `.ralph.toml`, from `start` upwards."""
     try:
         folder = os.path.abspath(start)
     except FileNotFoundError:
         raise Missing("the current folder does not exist any more", hint="cd to another") from None
-    # A link that leads nowhere counts too: reading it says what is wrong, walking on would not.
-    while not os.path.lexists(os.path.join(folder, NAME)):
+    found = []
+    while True:
+        # A link that leads nowhere counts too: reading it says what is wrong.
+        if os.path.lexists(os.path.join(folder, NAME)):
+            found.append(folder)
         above = os.path.dirname(folder)
         if above == folder:
-            return None
+            return found
         folder = above
-    return folder
 
 
 def read_toml(path: str) -> Layer:

@@ -101,10 +101,15 @@ class Fence(msgspec.Struct, frozen=True, kw_only=True):
 
     def access(self, path: str) -> Access:
         """What a session may do at a path."""
-        found = Access.READ
+        place = self.place(path)
+        return place.access if place is not None else Access.READ
+
+    def place(self, path: str) -> Place | None:
+        """The place that decides about a path."""
+        found = None
         for place in ordered(self.places):
             if is_inside(path, place.path):
-                found = place.access
+                found = place
         return found
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
@@ -137,6 +142,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     """Where people keep templates, other than the usual place."""
     steering: tuple[str, ...] = ()
     """Settings of agents, anywhere in the checkout."""
+    others: tuple[str, ...] = ()
+    """Folders of other projects in the checkout."""
     ours: tuple[str, ...] = ()
     """What Ralph itself runs on, in the checkout."""
     git_runs: tuple[tuple[str, Absent], ...] = ()
@@ -286,7 +293,8 @@ def _repository(site: Site) -> Iterable[Place]:
     else:
         yield _read(_join(own, "commondir"), runs, absent=Absent.CLEAR)
     yield _read(_join(own, "config.worktree"), runs, absent=Absent.CLEAR)
-    yield _read(_join(own, "ralph"), "Ralph's locks", planned=True)
+    for folder in dict.fromkeys((common, own)):
+        yield _read(_join(folder, "ralph"), "Ralph's locks and lists", planned=True)
     if own != _join(site.top, ".git"):
         yield _read(_join(site.top, ".git"), runs)
     for path, absent in site.git_runs:
@@ -302,7 +310,11 @@ def _state(site: Site) -> Iterable[Place]:
     """What judges is out of a session's reach; what it is to write is not."""
     state = _join(site.project, ".ralph")
     judges = "what judges, and what is known so far"
-    yield _read(_join(site.project, ".ralph.toml"), judges)
+    for project in (site.project, *site.others):
+        yield _read(_join(project, ".ralph.toml"), judges, absent=Absent.CLEAR)
+    for project in site.others:
+        yield _read(_join(project, ".ralph"), "another project", absent=Absent.FOLDER)
+        yield _read(_join(project, ".agents/ralph"), "another project", absent=Absent.FOLDER)
     yield _read(_join(site.project, ".agents/ralph"), "templates", absent=Absent.FOLDER)
     yield _read(state, judges, planned=True)
     yield _hide(site.folders, "other sessions' folders", planned=True)

@@ -145,6 +145,27 @@ STEERING_FOLDERS: Final = (".claude", ".codex", ".factory")
 STEERING_FILES: Final = (".mcp.json",)
 """The same, as files."""
 
+RALPH_SETTINGS: Final = ([".ralph.toml"], [".ralph", "config.sh"], [".agents", "ralph"])
+"""What Ralph obeys in a project: files, and a folder."""
+
+
+def obeyed_in(path: str) -> str | None:
+    """The folder of the project whose settings that is; None if it is no settings of Ralph. Some
+    file systems ignore case."""
+    parts = path.split("/")
+    lower = [part.casefold() for part in parts]
+    for at in range(len(parts)):
+        if any(lower[at : at + len(name)] == name for name in RALPH_SETTINGS):
+            return "/".join(parts[:at])
+    return None
+
+
+def is_agents(path: str) -> bool:
+    """Is it settings that an agent obeys, in whatever folder?"""
+    parts = path.casefold().split("/")
+    return parts[-1] in STEERING_FILES or any(name in parts for name in STEERING_FOLDERS)
+
+
 AGENT_SETTINGS: Final = (*STEERING_FOLDERS, ".cursor", ".gemini", ".vscode")
 """At the top of a project: also of editors, which open it there."""
 

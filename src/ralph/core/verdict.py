@@ -79,12 +79,12 @@ def on_history(lost: Sequence[str]) -> Verdict | None:
 
 
 def on_tampering(paths: Sequence[str]) -> Verdict | None:
-    """Also step 3: what judges, and what would run outside the wall, is not a session's to commit.
-    None: it has left that alone."""
+    """Also step 3: what judges, and what Ralph or an agent would obey later, is not a session's to
+    write. None: it has left that alone."""
     if not paths:
         return None
     names = ", ".join(one_line(path, 60) for path in paths[:5])
-    why = f"it put into git what only a person may change: {names}; take that out again"
+    why = f"it changed settings that only a person may change: {names}; undo that"
     return Verdict(transition=Rejected(why), message=why)
 
 

@@ -140,6 +140,8 @@ class Kit:
     """The branch that accepted work is merged into, where others build it as well."""
     conflict = ""
     """What the next session is told about work that did not fit."""
+    is_project: Callable[[str], bool] = staticmethod(lambda _: False)
+    """Has a person made that folder of the checkout a project?"""
     library_at: Callable[[str], Library] | None = None
     """The project's files in another checkout, where there are several."""
 

@@ -98,6 +98,11 @@ class Wall(Protocol):
         """Is that path, seen from the top of the checkout, one that sessions may not change?"""
         ...
 
+    def may_add(self, path: str) -> bool:
+        """May a session put a file of that name into git, where nothing guards it? Not what Ralph
+        or an agent would obey, unless a person allows it."""
+        ...
+
     def has_failed(self, exit_: Exit) -> str:
         """As `Sandbox.has_failed`."""
         ...

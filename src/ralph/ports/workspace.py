@@ -59,6 +59,11 @@ class Workspace(Protocol):
         """
         ...
 
+    def unlike_disk(self, at: Snapshot, paths: Sequence[str]) -> tuple[str, ...]:
+        """Which of these files are in that state with another content than on disk, whatever the
+        index says about them."""
+        ...
+
     def commit(
         self,
         since: Snapshot,

@@ -44,14 +44,21 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_project(flags: Mapping[str, object] | None = None) -> Project:
     """The project around the current directory."""
-    loaded = load(_here(), os.environ, flags or {})
+    loaded = load(_here(), os.environ, flags or {}, _is_project)
     return Project(root=loaded.root, loaded=loaded)
 
 
 def find_project_if_any(flags: Mapping[str, object] | None = None) -> Project:
     """The same for what belongs to the machine: without a project, the environment's settings."""
-    loaded = load_anywhere(_here(), os.environ, flags or {})
+    loaded = load_anywhere(_here(), os.environ, flags or {}, _is_project)
     return Project(root=loaded.root, loaded=loaded)
+
+
+def _is_project(folder: str) -> bool:
+    """Inside a session the nearest counts: its checkout is a copy of the project."""
+    from ralph.adapters.workspace.known_projects import is_project
+
+    return "RALPH_SESSION" in os.environ or is_project(folder, os.environ)
 
 
 def _here() -> str:

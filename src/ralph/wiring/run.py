@@ -18,6 +18,7 @@ from ralph.adapters.library.folder import FolderLibrary
 from ralph.adapters.library.lessons import FileLessons
 from ralph.adapters.sandbox.searching import Outside
 from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.known_projects import is_project
 from ralph.adapters.workspace.lock import CheckoutLock
 from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.stock import Stock
@@ -172,6 +173,7 @@ def put_together(
         views=views,
     )
     kit.library_at = FolderLibrary
+    kit.is_project = lambda folder: is_project(os.path.join(workspace.top, folder), os.environ)
     return Assembled(kit=kit, git=git, home=workspace, preparation=preparation)
 
 

@@ -20,6 +20,7 @@ from ralph.adapters.sandbox.needed import needed, ours
 from ralph.adapters.sandbox.searching import Outside, out_of_reach
 from ralph.adapters.sandbox.traps import steering
 from ralph.adapters.sandbox.wall import CheckoutWall, Inside, NoWall
+from ralph.adapters.workspace.known_projects import list_projects, other_projects, sandbox_caches
 from ralph.adapters.workspace.layout import borrowed, layout, top_of
 from ralph.adapters.workspace.named import Named, files_in, named_by_git
 from ralph.config.load import Loaded
@@ -117,13 +118,14 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
             git_dir=repository.git_dir,
             common_dir=repository.common_dir,
             database=os.path.abspath(self.database),
-            cache=_cache(root, home, self.environ),
+            cache=_cache(root, self.environ),
             folders=self.state,
             needed=needed(self.environ, home),
             documents=documents(self._project(top), self.loaded.variables),
             templates=templates(self._project(top), self.loaded.variables),
             ours=(*ours(top), *self._messenger(top)),
             steering=steering(top),
+            others=tuple(_others(top, self.loaded.root)),
             doors=self.doors,
             variables=self.environ,
         )
@@ -184,6 +186,17 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         return os.path.normpath(os.path.join(top, os.path.relpath(root, top_of(root) or root)))
 
 
+def _others(top: str, root: str) -> Iterator[str]:
+    """Folders of other projects, in any checkout of the repository."""
+    for name in other_projects(root):
+        path = os.path.normpath(os.path.join(top, name))
+        around = path
+        while not os.path.lexists(around):
+            around = os.path.dirname(around)
+        if os.path.isdir(around):  # or else a file is in its place
+            yield path
+
+
 @lru_cache
 def _git_runs(top: str, roots: tuple[str, ...], path: str) -> tuple[tuple[str, Absent], ...]:
     """Asked once: a run's configuration is frozen when it starts."""
@@ -200,11 +213,10 @@ def _if_absent(one: Named) -> Absent:
     return Absent.FOLDER if one.is_folder else Absent.CLEAR
 
 
-def _cache(root: str, home: str, environ: Mapping[str, str]) -> str:
+def _cache(root: str, environ: Mapping[str, str]) -> str:
     """One for each project, beside other caches: none that a person's own tools read."""
-    base = environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     name = f"{os.path.basename(root)}-{sha256(os.fsencode(root)).hexdigest()[:8]}"
-    return os.path.join(base, "ralph", "sandbox", name)
+    return os.path.join(sandbox_caches(environ), name)
 
 
 def described(ground: Ground) -> Described:
@@ -250,6 +262,7 @@ def a_sandbox(ground: Ground, executor: Captures) -> tuple[Sandbox, str]:
 @contextmanager
 def wall_of(ground: Ground, sandbox: Sandbox, weaker: str) -> Iterator[CheckoutWall]:
     """The wall, standing."""
+    list_projects(ground.loaded.root, ground.environ)
     with CheckoutWall(sandbox, ground.fence, ground.loaded.root, ground.state) as wall:
         if weaker:
             wall.warnings.insert(0, weaker)
@@ -370,6 +383,7 @@ def walls_for(
     anything is touched: where there is no sandbox, there is no run."""
     mode = project.loaded.config.sandbox.mode
     if mode == "off" or all(agent.traits.says_sandbox_off for agent in agents):
+        list_projects(project.root, os.environ)
         return lambda *_: (NoWall(), executor)
     sandbox, weaker = a_sandbox(ground_of(project), executor)
 

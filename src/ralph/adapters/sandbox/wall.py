@@ -18,7 +18,8 @@ from ralph.adapters.sandbox.terrain import missing, survey
 from ralph.core.ending import Exit
 from ralph.core.environment import without_secrets
 from ralph.core.errors import CannotWrite, Unavailable
-from ralph.core.fence import Absent, Access, Fence, Network, Place, is_inside
+from ralph.core.fence import ALLOWED, Absent, Access, Fence, Network, Place, is_inside
+from ralph.core.hidden import is_agents, obeyed_in
 from ralph.ports.executor import Captured, Captures, Command
 from ralph.ports.sandbox import Sandbox
 
@@ -146,6 +147,13 @@ class CheckoutWall:
         """May sessions not change it?"""
         return self.fence.access(os.path.join(self.fence.top, path)) is not Access.WRITE
 
+    def may_add(self, path: str) -> bool:
+        """May a session put a file of that name into git?"""
+        if obeyed_in(path) is None and not is_agents(path):
+            return True
+        place = self.fence.place(os.path.join(self.fence.top, path))
+        return place is not None and place.why == ALLOWED
+
     def has_failed(self, exit_: Exit) -> str:
         """Could the wall itself not be built?"""
         return self.sandbox.has_failed(exit_)
@@ -210,6 +218,10 @@ class NoWall:
         """Nothing is guarded."""
         del path
         return False
+
+    def may_add(self, path: str) -> bool:
+        """Ralph's own settings are a person's in any case."""
+        return obeyed_in(path) is None
 
     def has_failed(self, exit_: Exit) -> str:
         """It cannot."""

@@ -11,6 +11,7 @@ them; of a submodule only its commit is seen.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
@@ -88,6 +89,21 @@ class InPlace:
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         files = self._names(self._tree(since), self._tree(now)) if not since.same_as(now) else ()
         return Changes(commits=self._objects.commits(since.head, now.head), files=files)
+
+    def unlike_disk(self, at: Snapshot, paths: Sequence[str]) -> tuple[str, ...]:
+        tree = self._tree(at)
+        there = [path for path in paths if self._is_file(path)]
+        with scratch(self._git, copy=False) as index:
+            index.read(tree)
+            index.put(absent(path, tree) for path in paths if path not in there)
+            index.add(there)
+            return tuple(path for path in self._names(tree, index.tree()) if path in paths)
+
+    def _is_file(self, path: str) -> bool:
+        with suppress(OSError):
+            mode = os.lstat(os.path.join(self._git.top, path)).st_mode
+            return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+        return False
 
     def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
         head = self._objects.head_at(since.head, now.head, moment)

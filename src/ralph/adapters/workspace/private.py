@@ -96,6 +96,9 @@ class PrivateCheckout:
     def snapshot(self) -> Snapshot:
         return self._inside.snapshot()
 
+    def unlike_disk(self, at: Snapshot, paths: Sequence[str]) -> tuple[str, ...]:
+        return self._inside.unlike_disk(at, paths)
+
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         return self._inside.changes(since, now)
 

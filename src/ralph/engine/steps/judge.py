@@ -6,6 +6,7 @@ from ralph.core.ended import Ended
 from ralph.core.ending import Ending
 from ralph.core.events import GatesWeighed
 from ralph.core.gates import Evidence, improved, weigh
+from ralph.core.hidden import obeyed_in
 from ralph.core.role import Role
 from ralph.core.sigils import read_sigils
 from ralph.core.snapshot import Snapshot, work
@@ -103,18 +104,36 @@ def _lost(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
 
 
 def _tampered(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
-    """Protected files that were committed or staged with a content that is not on disk.
+    """Settings that the session put into git: new ones, wherever they are, and protected ones.
 
-    A wall keeps a session from writing them; git writes a tree without any file.
+    A sandbox keeps a session from writing protected files, so what is on disk is the person's; but
+    git writes a tree without any file.
     """
     after = session.after
-    if base is None or after is None or not any(map(kit.wall.guards, after.dirty)):
+    if base is None or after is None:
         return ()
     before, now = Snapshot(head=base.head), Snapshot(head=after.head)
-    found = {*kit.workspace.changes(before, now).files}
+    states = [(base, after)]
+    if base.head != after.head and (base.tree or after.tree):
+        states.append((before, now))
     if after.index and after.index != base.index:
-        found.update(kit.workspace.changes(now, replace(now, tree=after.index)).files)
-    return tuple(path for path in after.dirty if path in found and kit.wall.guards(path))
+        states.append((now, replace(now, tree=after.index)))
+    found: set[str] = set()
+    for old, new in states:
+        changed = () if old.same_as(new) else kit.workspace.changes(old, new).files
+        found.update(path for path in changed if _is_planted(kit, path))
+        guarded = [path for path in changed if kit.wall.guards(path)]
+        if guarded and not (new is after and after.tree):
+            found.update(kit.workspace.unlike_disk(new, guarded))
+    return tuple(sorted(found))
+
+
+def _is_planted(kit: Kit, path: str) -> bool:
+    if kit.wall.may_add(path) or kit.wall.guards(path):
+        return False
+    # A person may have made it one meanwhile.
+    project = obeyed_in(path)
+    return project is None or not kit.is_project(project)
 
 
 def _worked_on(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:

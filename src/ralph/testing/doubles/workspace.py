@@ -89,6 +89,11 @@ class FakeWorkspace:
         made = tuple(commit.name for commit in self._made[now.head] if commit not in before)
         return Changes(commits=made, files=files)
 
+    def unlike_disk(self, at: Snapshot, paths: Sequence[str]) -> tuple[str, ...]:
+        """By content."""
+        tree = self._tree(at)
+        return tuple(path for path in paths if tree.get(path) != self.files.get(path))
+
     def as_of(self, since: Snapshot, now: Snapshot, moment: float) -> Snapshot:
         """No commit knows its time."""
         del since, moment
