@@ -84,7 +84,7 @@ def on_tampering(paths: Sequence[str]) -> Verdict | None:
     if not paths:
         return None
     names = ", ".join(one_line(path, 60) for path in paths[:5])
-    why = f"it changed settings that only a person may change: {names}; undo that"
+    why = f"it put into git what only a person may change: {names}; take that out again"
     return Verdict(transition=Rejected(why), message=why)
 
 

@@ -21,9 +21,14 @@ def _landed(project: Project) -> list[str]:
     return project.git("ls-tree", "-r", "--name-only", "main").splitlines()
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize(
-    "commit", [COMMIT, "true", "git add -A && git commit -qm x && git rm -rq --cached pkg"]
+    ("workers", "commit"),
+    [
+        ("1", COMMIT),
+        ("1", "git add -A && git commit -qm x && git rm -rq --cached pkg"),
+        ("2", COMMIT),
+        ("2", "true"),
+    ],
 )
 def test_settings_of_a_session_do_not_land(
     plain: Project, outside: Path, workers: str, commit: str
@@ -31,8 +36,7 @@ def test_settings_of_a_session_do_not_land(
     plain.agent(f"{_plant(outside, 'pkg')} echo x > work.txt; {commit}; {CLAIM}")
     task = plain.add("a task", "--max-retries", "0")
     plain.events("--workers", workers, code=5)
-    if "rm -rq" not in commit:
-        assert "pkg/.ralph.toml" in plain.task(task)["reason"]
+    assert "pkg/.ralph.toml" in plain.task(task)["reason"]
     assert "pkg/.ralph.toml" not in _landed(plain)
 
 
@@ -46,18 +50,19 @@ def test_the_next_attempt_takes_them_out(plain: Project, outside: Path) -> None:
     assert "pkg/.ralph.toml" not in _landed(plain)
 
 
+HIDE = "git update-index --add --cacheinfo 100644,$blob,{path}; git commit -qm x;"
+
+
 @pytest.mark.parametrize(
-    "hide",
+    ("path", "hide"),
     [
-        "git update-index --add --cacheinfo 100644,$blob,{path}; git commit -qm x;"
-        " git update-index --skip-worktree {path}",
-        "git update-index --add --cacheinfo 100644,$blob,{path}; git commit -qm x;"
-        " git update-index --assume-unchanged {path}",
-        "git update-index --add --cacheinfo 100644,$blob,{path}",
+        (".ralph.toml", f"{HIDE} git update-index --skip-worktree {{path}}"),
+        (".ralph.toml", f"{HIDE} git update-index --assume-unchanged {{path}}"),
+        ("part/.claude/settings.json", f"{HIDE} git update-index --skip-worktree {{path}}"),
+        ("deep/.mcp.json", HIDE.partition(";")[0]),
     ],
 )
-@pytest.mark.parametrize("path", [".ralph.toml", "part/.claude/settings.json", "deep/.mcp.json"])
-def test_a_tree_without_files_does_not_land_either(plain: Project, hide: str, path: str) -> None:
+def test_a_tree_without_files_does_not_land_either(plain: Project, path: str, hide: str) -> None:
     plain.write("part/.claude/settings.json", "{}")
     plain.agent(
         f"blob=$(echo evil | git hash-object -w --stdin); {hide.format(path=path)};"

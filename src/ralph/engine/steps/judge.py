@@ -117,23 +117,26 @@ def _tampered(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, .
     if base.head != after.head and (base.tree or after.tree):
         states.append((before, now))
     if after.index and after.index != base.index:
-        states.append((now, replace(now, tree=after.index)))
+        states.append((before, replace(now, tree=after.index)))
     found: set[str] = set()
     for old, new in states:
         changed = () if old.same_as(new) else kit.workspace.changes(old, new).files
-        found.update(path for path in changed if _is_planted(kit, path))
+        is_left = new is after or new.tree or kit.settings.commit == "none"
+        found.update(path for path in changed if _is_planted(kit, path, is_left=bool(is_left)))
         guarded = [path for path in changed if kit.wall.guards(path)]
         if guarded and not (new is after and after.tree):
             found.update(kit.workspace.unlike_disk(new, guarded))
     return tuple(sorted(found))
 
 
-def _is_planted(kit: Kit, path: str) -> bool:
+def _is_planted(kit: Kit, path: str, *, is_left: bool) -> bool:
+    """`is_left`: or else it may be gone from the tree by now, and Ralph commits that."""
     if kit.wall.may_add(path) or kit.wall.guards(path):
         return False
-    # A person may have made it one meanwhile.
     project = obeyed_in(path)
-    return project is None or not kit.is_project(project)
+    # Not what a person has made a project meanwhile. An agent's settings are taken off the disk
+    # after a session, which says nothing about the commit.
+    return project is None or (is_left and not kit.is_project(project))
 
 
 def _worked_on(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:
