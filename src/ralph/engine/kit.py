@@ -13,7 +13,7 @@ from ralph.core.context import Room
 from ralph.core.errors import CannotWrite
 from ralph.core.events import Event, Warned
 from ralph.core.gates import Gate, GateResult
-from ralph.core.ids import RunId, TaskId, WorkerId
+from ralph.core.ids import FeatureId, RunId, TaskId, WorkerId
 from ralph.core.limits import Limits
 from ralph.core.models import Preferences
 from ralph.core.order import Schedule
@@ -88,6 +88,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     budget_hard: str = "billed"
     budget: Budget = Budget()
     max_turns: int = 0
+    home: FeatureId | None = None
+    """The feature that tasks of its sessions belong to, where its own task is of none."""
     phase: Phase = Phase.BUILDING
     """What its sessions are for, and so which tools they have."""
     policy: Policy = Policy()

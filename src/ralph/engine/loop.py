@@ -1,8 +1,11 @@
 """The loop: iterate until everything is settled, or something says stop."""
 
+from collections import Counter
 from collections.abc import Callable
 from random import random
 from shlex import quote
+
+from msgspec.structs import replace
 
 from ralph.core.ended import Cost
 from ralph.core.errors import CannotWrite, RalphError, Unavailable
@@ -12,7 +15,7 @@ from ralph.core.limits import back_off_s, overload_s, spent
 from ralph.core.moment import epoch, iso
 from ralph.core.order import Schedule
 from ralph.core.outcome import EXIT_CODES, Outcome
-from ralph.core.target import OneFeature, Target, describe
+from ralph.core.target import OneFeature, Subtree, Target, describe
 from ralph.core.task import Task
 from ralph.engine.breaker import Guard
 from ralph.engine.checking import awaited
@@ -31,7 +34,7 @@ from ralph.engine.recovery import look_around, recover
 from ralph.engine.roster import checkers, choose, first_free, leave_out, remedy
 from ralph.engine.steps.claim import claim as take
 from ralph.engine.unjudged import last_session, unjudged
-from ralph.ports.claims import Claim
+from ralph.ports.claims import Claim, Counts
 from ralph.ports.executor import Interrupted
 from ralph.ports.history import Run
 from ralph.ports.ledger import Asked
@@ -77,6 +80,8 @@ class Loop:
         self.strikes = 0
         self.overloads = 0
         self.has_baseline = not kit.settings.gates
+        self.before: list[Target] = []
+        """What it has worked on before its target of now."""
         self.cut_short: Task | None = None
         """Whose session a signal has just ended."""
 
@@ -225,14 +230,39 @@ class Loop:
         """No plan, or everything settled."""
         self._follow()
         store, target = self.kit.store, self.kit.settings.target
-        if store.has_open(target):
+        if store.has_open(target) or self._goes_on_with_added():
             return None
         if not store.has_tasks(target):
             return Outcome.NO_PLAN, _no_tasks(target)
-        failed = store.counts(target).failed
+        failed = self._counts().failed
         if failed:
             return Outcome.COMPLETE_WITH_FAILURES, f"{failed} failed"
         return Outcome.COMPLETE, "every task is done"
+
+    def _goes_on_with_added(self) -> bool:
+        """A run of one task also does what its sessions have added, which is beside it."""
+        kit = self.kit
+        if not isinstance(kit.settings.target, Subtree):
+            return False
+        for task in kit.door.tasks:
+            if kit.store.has_open(more := Subtree(task)):
+                self.before.append(kit.settings.target)
+                kit.settings = replace(kit.settings, target=more)
+                return True
+        return False
+
+    def _counts(self) -> Counts:
+        """Of all that the run was about; what lies within another part counts once."""
+        store, now = self.kit.store, self.kit.settings.target
+        if not self.before:
+            return store.counts(now)
+        every = {
+            task.id: task.status
+            for target in (*self.before, now)
+            if isinstance(target, Subtree)
+            for task in store.subtree(target.task)
+        }
+        return Counts(**Counter(status.value for status in every.values()))
 
     def _spent(self) -> End | None:
         """A limit of this run is reached, or its money is used up."""
@@ -339,7 +369,7 @@ class Loop:
         spent = kit.store.spent(Asked(run=kit.settings.run_id))
         # One session of unknown cost makes the sum unknown: never show less than was spent.
         total = spent.total_usd
-        counts = kit.store.counts(kit.settings.target)
+        counts = self._counts()
         return RunEnded(
             run_id=kit.settings.run_id,
             outcome=outcome,

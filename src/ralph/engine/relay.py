@@ -35,7 +35,7 @@ def relay(
     took = 0.0
     while True:
         handover = Handover(kit, kit.agent, session, brief)
-        lead = kit.door.open_for(session, claim, kit.leash())
+        lead = kit.door.open_for(session, claim, kit.leash(), kit.settings.home)
         try:
             heard = hold(
                 kit,

@@ -14,13 +14,14 @@ import msgspec
 
 from ralph.core.errors import CannotWrite, RalphError, UsageError
 from ralph.core.events import ToolCalled
+from ralph.core.ids import FeatureId, TaskId
 from ralph.core.policy.leash import Leash
 from ralph.core.safe_text import one_line
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked, Transition
 from ralph.inside import hooks
 from ralph.inside.knock import LONGEST
-from ralph.inside.tools import BY_NAME, Caller, perform
+from ralph.inside.tools import ADD_TASK, BY_NAME, Caller, perform
 from ralph.ports.calls import (
     ADDITIONS,
     CLAIMS,
@@ -71,6 +72,9 @@ class SocketDoor:
         self.server.settimeout(0)
         executor.watch(self.server.fileno(), self._welcome)
         self.added = 0
+        self.tasks: list[TaskId] = []
+        """What sessions have added for the run."""
+        self.home: FeatureId | None = None
         self.leash = Leash()
         self.token = ""
         self.words = ""
@@ -80,9 +84,11 @@ class SocketDoor:
         self.claim: Claim | None = None
         self.guests: dict[int, tuple[socket.socket, bytearray]] = {}
 
-    def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
+    def open_for(
+        self, session: Session, claim: Claim, leash: Leash, home: FeatureId | None = None
+    ) -> Mapping[str, str]:
         """A fresh token for each session."""
-        self.leash = leash
+        self.leash, self.home = leash, home
         self.token, self.session, self.claim = secrets.token_hex(16), session, claim
         self.added = 0
         self.words, self.is_to_end = "", False
@@ -170,37 +176,47 @@ class SocketDoor:
                 hint="leave the rest to a person",
             )
         whom = self.lessons if call.method in LESSONS else self.store
-        answer = getattr(whom, call.method)(**arguments(call.method, call.args))
+        args = arguments(call.method, call.args)
+        if call.method == "add_task":
+            args["draft"] = self._caller().placed(args["draft"])
+        elif call.method == "add_many":
+            args["drafts"] = [self._caller().placed(one) for one in args["drafts"]]
+        answer = getattr(whom, call.method)(**args)
+        if call.method == "add_task" and self.home is None:
+            self.tasks.append(answer.id)
         self.added += call.method not in READS
         return answer
 
-    def _use(self, used: Used) -> dict[str, Any]:
-        """One of Ralph's own tools; every use is on record."""
+    def _caller(self) -> Caller:
         assert self.claim is not None
         assert self.session is not None
-        caller = Caller(store=self.store, session=self.session, claim=self.claim)
+        return Caller(store=self.store, session=self.session, claim=self.claim, home=self.home)
+
+    def _use(self, used: Used) -> dict[str, Any]:
+        """One of Ralph's own tools; every use is on record."""
+        caller = self._caller()
         error = ""
         try:
             answer = perform(caller, used.name, used.arguments)
             self.added += BY_NAME[used.name].adds
+            if used.name == ADD_TASK and self.home is None:
+                self.tasks.append(answer["task"]["id"])
             return answer
         except RalphError as refused:
             error = one_line(str(refused), 300)
             raise
         finally:
             called = ToolCalled(
-                task_id=self.claim.task.id,
-                session_id=self.session.id,
+                task_id=caller.claim.task.id,
+                session_id=caller.session.id,
                 tool=one_line(used.name, 60),
                 error=error,
             )
-            self.store.record(called, self.session.run_id)
+            self.store.record(called, caller.session.run_id)
 
     def _hook(self, asked: Hooked) -> dict[str, Any]:
         """What the agent's own program asks; only what is worth telling is on record."""
-        assert self.claim is not None
-        assert self.session is not None
-        caller = Caller(store=self.store, session=self.session, claim=self.claim)
+        caller = self._caller()
         if asked.name == "stop" and self.is_to_end:
             return {}  # it need not say how its task stands
         answer, told = hooks.answer(asked.name, asked.payload, caller, self.leash)
@@ -209,7 +225,7 @@ class SocketDoor:
             said = {"hookEventName": event, "additionalContext": self.words}
             answer, self.words = {**answer, "hookSpecificOutput": said}, ""
         if told is not None:
-            self.store.record(told, self.session.run_id)
+            self.store.record(told, caller.session.run_id)
         return answer
 
     def _claimed(self, call: Call) -> Task:

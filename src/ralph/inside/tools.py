@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from ralph.core.errors import UsageError
+from ralph.core.ids import FeatureId
 from ralph.core.memory import Memory, MemoryKind
 from ralph.core.named_files import named
 from ralph.core.safe_text import one_line
@@ -29,6 +31,7 @@ MOST: Final = 2**31 - 1
 """Of any number: what a database takes, and more than anybody means."""
 
 TITLE_CHARS: Final = 200
+ADD_TASK: Final = "ralph_add_task"
 
 Words = Annotated[str, msgspec.Meta(min_length=1, pattern=r"\S")]
 """More than blanks."""
@@ -40,6 +43,18 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     store: Store
     session: Session
     claim: Claim
+    home: FeatureId | None = None
+    """The feature that its tasks belong to, where that is not the one of its own task."""
+
+    def placed(self, draft: Draft) -> Draft:
+        """A task that names no place belongs to what the run works on."""
+        if draft.feature_id is not None or draft.parent_id is not None:
+            return draft
+        if self.home is not None:
+            return replace(draft, feature_id=self.home)
+        # Beside its own: below it, it would have to wait for them.
+        mine = self.task
+        return replace(draft, feature_id=mine.feature_id, parent_id=mine.parent_id)
 
     @property
     def task(self) -> Task:
@@ -149,7 +164,6 @@ def _learn(caller: Caller, args: Learning) -> dict[str, Any]:
 
 
 def _add(caller: Caller, args: NewTask) -> dict[str, Any]:
-    mine = caller.task
     _check_name(args.task_id)
     title, _, rest = args.description.strip().partition("\n")
     if len(title) > TITLE_CHARS:
@@ -160,19 +174,17 @@ def _add(caller: Caller, args: NewTask) -> dict[str, Any]:
         f"Acceptance criteria:\n{criteria}" if criteria else "",
         f"Estimate: {args.estimated_tokens:,} tokens" if args.estimated_tokens else "",
     )
-    added = caller.store.add_task(
+    draft = caller.placed(
         Draft(
             title=title,
             description="\n\n".join(filter(None, parts)),
             alias=args.task_id,
-            feature_id=mine.feature_id,
-            # Beside its own: below it, it would have to wait for them.
-            parent_id=mine.parent_id,
             priority=args.priority,
             blocked_by=tuple(caller.store.find(name).id for name in args.dependencies),
             files=named(args.files),
         )
     )
+    added = caller.store.add_task(draft)
     return {"task": _shown(added)}
 
 
@@ -281,7 +293,7 @@ TOOLS: Final = (
         adds=True,
     ),
     Tool(
-        name="ralph_add_task",
+        name=ADD_TASK,
         about="Add a task to the plan, beside your own.",
         takes=NewTask,
         does=_add,

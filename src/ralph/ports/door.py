@@ -1,8 +1,9 @@
 """The local socket over which `ralph` commands inside a session reach the running loop."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from ralph.core.ids import FeatureId, TaskId
 from ralph.core.policy.leash import Leash
 from ralph.ports.claims import Claim
 from ralph.ports.history import Session
@@ -16,8 +17,16 @@ class Door(Protocol):
         """How many things the last session has added: tasks, edges, lines of a log."""
         ...
 
-    def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
-        """Let this session in; return the variables that tell it how."""
+    @property
+    def tasks(self) -> Sequence[TaskId]:
+        """The tasks that sessions of this run have added for it."""
+        ...
+
+    def open_for(
+        self, session: Session, claim: Claim, leash: Leash, home: FeatureId | None = None
+    ) -> Mapping[str, str]:
+        """Let this session in; return the variables that tell it how. Tasks that it adds without
+        naming a place belong to the feature `home`, else to that of its own task."""
         ...
 
     def tell(self, words: str) -> None:

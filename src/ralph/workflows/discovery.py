@@ -42,6 +42,7 @@ def prd_errand(library: Library, pipeline: Pipeline, request: str) -> Errand:
         phase=Phase.DISCOVERY,
         missing=lambda: wrong_with(library, pipeline, built),
         command=pipeline.command("prd"),
+        feature=pipeline.feature,
     )
 
 

@@ -32,6 +32,8 @@ class Errand(msgspec.Struct, frozen=True, kw_only=True):
     """What its result still lacks, in a sentence; empty when it is there."""
     command: str
     """Who does it, and nobody else."""
+    feature: str = ""
+    """What it prepares: tasks that its session adds belong there."""
 
 
 def as_task(store: Store, errand: Errand, max_retries: int) -> Task:
@@ -103,6 +105,9 @@ def send(kit: Kit, errand: Errand) -> RunEnded:
     """Run the loop for its task. The project's gates say nothing about a document, and nobody can
     try it out: a person reads it, or the tasks that come of it are checked."""
     task = kit.store.find(errand.alias).id
-    kit.settings = replace(kit.settings, gates=(), verify=False, review=False, phase=errand.phase)
+    home = kit.store.add_feature(errand.feature).id if errand.feature else None
+    kit.settings = replace(
+        kit.settings, gates=(), verify=False, review=False, phase=errand.phase, home=home
+    )
     kit.missing = lambda claimed: errand.missing() if claimed.id == task else ""
     return run(kit)

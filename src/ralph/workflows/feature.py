@@ -146,6 +146,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
             phase=Phase.DISCOVERY,
             missing=lambda: self._lacks(subject.spec),
             command=f"ralph feature spec {_word(feature.name)}",
+            feature=feature.name,
         )
 
     def plan_errand(self, feature: Feature, request: str) -> Errand:
@@ -159,6 +160,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
             phase=Phase.PLANNING,
             missing=lambda: self._lacks(subject.plan),
             command=f"ralph feature plan {_word(feature.name)}",
+            feature=feature.name,
         )
 
     def build_errand(self, feature: Feature) -> Errand:
@@ -172,6 +174,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
             phase=Phase.PLANNING,
             missing=lambda: "" if self._parts(feature, root.id) else f"no task is below {root.id}",
             command=f"ralph feature build {_word(feature.name)}",
+            feature=feature.name,
         )
 
     def _lacks(self, path: str) -> str:

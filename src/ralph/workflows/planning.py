@@ -31,6 +31,7 @@ def plan_errand(library: Library, pipeline: Pipeline) -> Errand:
         phase=Phase.PLANNING,
         missing=lambda: _lacks(library, pipeline),
         command=pipeline.command("plan"),
+        feature=pipeline.feature,
     )
 
 

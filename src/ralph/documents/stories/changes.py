@@ -67,7 +67,12 @@ def compare(now: Prd, last: Prd | None, known: Mapping[str, Known]) -> Changes:
     wishes = [(story, then, _wish(story, before.get(story.id), then)) for story, then in there]
     return Changes(
         added=tuple(story for story in now.stories if story.id not in known),
-        removed=tuple(n for n, k in known.items() if n not in places and not k.is_archived),
+        # Only what stood there: a task that a session has added never did.
+        removed=tuple(
+            name
+            for name in before
+            if name in known and name not in places and not known[name].is_archived
+        ),
         back=tuple(story.id for story, then in there if then.is_archived),
         edited=tuple(
             story for story, then in there if _is_edited(story, before.get(story.id), then)

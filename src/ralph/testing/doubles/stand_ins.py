@@ -7,7 +7,7 @@ from ralph.core.agent_events import AgentEvent
 from ralph.core.ending import Exit
 from ralph.core.events import Event, Recorded
 from ralph.core.hidden import obeyed_in
-from ralph.core.ids import TaskId
+from ralph.core.ids import FeatureId, TaskId
 from ralph.core.policy.leash import Leash
 from ralph.core.snapshot import Snapshot
 from ralph.ports.agent import Home
@@ -134,10 +134,13 @@ class ShutDoor:
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.tasks: list[TaskId] = []
 
-    def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
+    def open_for(
+        self, session: Session, claim: Claim, leash: Leash, home: FeatureId | None = None
+    ) -> Mapping[str, str]:
         """No variables."""
-        del session, claim, leash
+        del session, claim, leash, home
         return {}
 
     def tell(self, words: str) -> None:
