@@ -190,9 +190,23 @@ def test_what_it_leaves_undone_is_its_own(project: Project) -> None:
 def test_a_session_without_a_plan_is_tried_again(project: Project) -> None:
     once = project.path.parent / "once"
     planned(project, f"[ -e '{once}' ] && echo step > {PLAN}; touch '{once}'; {CLAIM}")
-    project.ralph("plan")
+    project.ralph("plan", "2")
     assert (project.path / PLAN).read_text() == "step\n"
     assert "rejected: there is no" in (project.path / ".ralph/errors.log").read_text()
+
+
+@pytest.mark.parametrize("agent", [CLAIM, "exit 3", "echo nothing"])
+def test_failing_sessions_count_as_iterations(project: Project, agent: str) -> None:
+    ran = project.path.parent / "ran"
+    planned(project, f"echo x >> '{ran}'; {agent}")
+    project.ralph("plan", "2", code=4)
+    assert ran.read_text() == "x\nx\n"
+
+
+def test_a_plan_that_used_its_iterations_is_there(project: Project) -> None:
+    once = project.path.parent / "once"
+    planned(project, f"[ -e '{once}' ] && exit 3; touch '{once}'; echo step > {PLAN}; {CLAIM}")
+    assert f"plan: {PLAN}" in project.ralph("plan", "2")
 
 
 def test_an_agent_that_fails_leaves_a_line_in_the_errors_log(project: Project) -> None:

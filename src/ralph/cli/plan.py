@@ -31,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
         nargs="?",
         type=at_least_one,
         default=1,
-        help="so many iterations (default 1)",
+        help="at most so many iterations, failed ones included (default 1)",
     )
     add_prd(parser)
     add_agent(parser)
@@ -63,6 +63,7 @@ def plan_stories(
     from time import time
 
     from ralph.cli.pipeline import color_of
+    from ralph.core.outcome import Outcome
     from ralph.core.safe_text import one_line
     from ralph.ports.store import Store
     from ralph.wiring.project import open_library
@@ -83,7 +84,11 @@ def plan_stories(
     color = color_of(project, args)
     again = pipeline.command(command)
     with assemble(project, prepare, sys.stdout, json=args.json, color=color, again=again) as kit:
-        code = plan(kit, pipeline, iterations).exit_code
+        # On the way from an idea to commits a failed session is tried again.
+        limit = iterations if command == "plan" else 0
+        ended = plan(kit, pipeline, iterations, limit)
+    is_used_up = ended.outcome is Outcome.LIMIT_REACHED and not errand.missing()
+    code = 0 if is_used_up else ended.exit_code
     if code == 0 and not args.json:
         print(f"plan: {one_line(pipeline.plan)}")
         print(f"next: {pipeline.command('build')}")

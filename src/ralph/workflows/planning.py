@@ -42,14 +42,19 @@ def _lacks(library: Library, pipeline: Pipeline) -> str:
     return "" if (page.text or "").strip() else f"there is no {pipeline.plan}, or nothing is in it"
 
 
-def plan(kit: Kit, pipeline: Pipeline, rounds: int) -> RunEnded:
-    """Some rounds in one run; fewer, when one of them changes nothing."""
+def plan(kit: Kit, pipeline: Pipeline, rounds: int, limit: int = 0) -> RunEnded:
+    """Some rounds in one run; fewer, when one of them changes nothing. `limit` bounds sessions,
+    also those that fail; 0: as many as the task has tries."""
     logs = Logs(library=kit.library, pipeline=pipeline, clock=kit.clock, mode="plan", gates={})
     planned = Planned(kit, pipeline, logs, rounds)
     kit.document, kit.chronicle = planned, logs
     logs.after = planned.again
     told = uncommitted_edits(kit, planned.paths)
-    kit.settings = replace(kit.settings, warnings=(*kit.settings.warnings, *told))
+    kit.settings = replace(
+        kit.settings,
+        warnings=(*kit.settings.warnings, *told),
+        limits=replace(kit.settings.limits, iterations=limit),
+    )
     try:
         return send(kit, plan_errand(kit.library, pipeline))
     finally:
