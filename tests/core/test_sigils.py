@@ -158,3 +158,17 @@ def test_an_example_before_a_sigil_does_not_spoil_it() -> None:
         "<journal>chose a heap</journal>\n<task-done>t-1</task-done>"
     )
     assert (said.task_done, said.journal) == ("t-1", "chose a heap")
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("<task-failed>t-1</task-failed> The API is gone.", "The API is gone."),
+        ("<task-failed>t-1</task-failed>\nNo key.\n<journal>x</journal>", "No key."),
+        ("I looked.\n\nThere is no key.\n<task-failed>t-1</task-failed>\n", "There is no key."),
+        ("<task-failed>t-1</task-failed>", ""),
+        ("<task-done>t-1</task-done> because", ""),
+    ],
+)
+def test_what_an_agent_says_about_its_failure_is_the_reason(message: str, why: str) -> None:
+    assert read_sigils(message).why_failed == why

@@ -228,10 +228,17 @@ def test_a_task_that_is_there_already_is_not_moved(status: Status) -> None:
     task = in_status(status)
     way = {
         DONE: walk_to_done(task),
-        FAILED: walk_to_failed(task, "dropped"),
+        FAILED: walk_to_failed(task, task.reason or ""),
         PENDING: walk_to_pending(task),
     }
     assert way[status] == ()
+
+
+def test_a_failed_task_gets_another_reason_from_a_person() -> None:
+    task = in_status(FAILED)
+    again = walk(task, walk_to_failed(task, "the API is gone"))
+    assert (again.status, again.reason) == (FAILED, "the API is gone")
+    assert walk_to_failed(again, "") == ()
 
 
 def test_a_forced_task_was_in_a_persons_hands() -> None:

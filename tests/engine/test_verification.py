@@ -10,7 +10,7 @@ from ralph.core import check_events, events
 from ralph.core.ended import Ended
 from ralph.core.ending import Exit
 from ralph.core.gates import Gate
-from ralph.core.ids import RunId
+from ralph.core.ids import FeatureId, RunId
 from ralph.core.outcome import Outcome
 from ralph.core.policy.decision import Phase
 from ralph.core.policy.leash import Leash
@@ -337,9 +337,11 @@ def test_a_session_that_checks_is_on_a_leash_of_its_own(world: World) -> None:
     opened: list[Leash] = []
 
     class Watched(ShutDoor):
-        def open_for(self, session: Session, claim: Claim, leash: Leash) -> Mapping[str, str]:
+        def open_for(
+            self, session: Session, claim: Claim, leash: Leash, home: FeatureId | None = None
+        ) -> Mapping[str, str]:
             opened.append(leash)
-            return super().open_for(session, claim, leash)
+            return super().open_for(session, claim, leash, home)
 
     world.add()
     world.executor.sessions = [world.works(), checks(PASS)]

@@ -153,6 +153,7 @@ def _sections(material: Material) -> list[Section]:
             between="\n\n",
             source=f"`ralph task show {task.id}`",
         ),
+        _retry(task),
         _parent(material.parent),
         listed(
             "prerequisites",
@@ -177,7 +178,6 @@ def _sections(material: Material) -> list[Section]:
             [(f"m-{one.id}", as_note(one, task.id)) for one in material.notes],
             source=f"`ralph logs {task.id}`",
         ),
-        _retry(task),
         listed(
             "guidance",
             "A person adds",
@@ -284,12 +284,12 @@ def _references(task: Task, shelf: Shelf) -> Section | None:
 
 
 def _retry(task: Task) -> Section | None:
-    if not task.reason or not (task.retry_count or task.strikes):
+    if not task.reason:
         return None
     which = f"This is retry {task.retry_count} of {task.max_retries}.\n\n" * bool(task.retry_count)
     return Section(
         name="retry",
-        title="The last attempt did not count",
+        title="The last attempt did not count" if task.attempt > 1 else "It has failed before",
         lead=f"{which}Mend this first. Work that is already in the tree is yours to use.",
         parts=("\n".join(f"> {line}" for line in task.reason.splitlines()),),
         source=f"`ralph logs {task.id}`",

@@ -3,6 +3,7 @@
 Plain string search, no XML: agents write prose around their sigils. The first of each kind wins.
 """
 
+import re
 from enum import StrEnum
 from typing import Final
 
@@ -11,6 +12,12 @@ import msgspec
 MODELS: Final = ("opus", "sonnet", "haiku")
 BLANKS: Final = frozenset({"ID", "…"})
 """What a brief writes where a session is to write something: its echo says nothing."""
+
+
+WHY_CHARS: Final = 2000
+_ANY: Final = re.compile(
+    r"<([a-z]+(?:-[a-z]+)*)\b[^>]*>.*?</\1>|</?[a-z]+(?:-[a-z]+)*\s*/?>", re.DOTALL
+)
 
 
 class Promise(StrEnum):
@@ -41,6 +48,8 @@ class Sigils(msgspec.Struct, frozen=True, kw_only=True):
 
     task_done: str | None = None
     task_failed: str | None = None
+    why_failed: str = ""
+    """What the message says about that: after it, or just before it."""
     promise: Promise | None = None
     next_model: str | None = None
     verify_pass: bool = False
@@ -58,10 +67,12 @@ class Sigils(msgspec.Struct, frozen=True, kw_only=True):
 def read_sigils(message: str) -> Sigils:
     """Find the sigils of a final message. Where both are there, done wins over failed."""
     done = _inside(message, "task-done")
+    failed = None if done is not None else _inside(message, "task-failed")
     model = _inside(message, "next-model")
     return Sigils(
         task_done=done,
-        task_failed=None if done is not None else _inside(message, "task-failed"),
+        task_failed=failed,
+        why_failed=_said_around(message, "task-failed") if failed is not None else "",
         promise=_promise(message),
         next_model=model if model in MODELS else None,
         verify_pass=_stands_alone(message, "verify-pass"),
@@ -103,6 +114,14 @@ def _inside(message: str, tag: str) -> str | None:
             return text
         start = message.find(opening, end)
     return None
+
+
+def _said_around(message: str, tag: str) -> str:
+    """The words after a sigil, else the paragraph before it, without other sigils."""
+    before, _, rest = message.partition(f"<{tag}>")
+    after = _ANY.sub("", rest.partition(f"</{tag}>")[2]).strip()
+    paragraphs = _ANY.sub("", before).strip().split("\n\n")
+    return (after or paragraphs[-1].strip())[:WHY_CHARS]
 
 
 def _stands_alone(message: str, tag: str) -> bool:

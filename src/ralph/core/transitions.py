@@ -235,14 +235,15 @@ def walk_to_done(task: Task) -> tuple[Transition, ...]:
 
 
 def walk_to_failed(task: Task, reason: str) -> tuple[Transition, ...]:
-    """The legal steps by which a person forces a task to failed."""
+    """The legal steps by which a person forces a task to failed, or gives a failed one another
+    reason."""
     match task.status:
-        case Status.FAILED:
+        case Status.FAILED if reason in ("", task.reason):
             return ()
         case Status.IN_PROGRESS:
-            return (GaveUp(reason),)
+            return (GaveUp(reason or UNTOLD),)
         case _:
-            return (*walk_to_pending(task), Claimed(BY_HAND), GaveUp(reason))
+            return (*walk_to_pending(task), Claimed(BY_HAND), GaveUp(reason or UNTOLD))
 
 
 def walk_to_pending(task: Task) -> tuple[Transition, ...]:
@@ -260,3 +261,5 @@ def walk_to_pending(task: Task) -> tuple[Transition, ...]:
 
 BY_HAND: Final = WorkerId("by-hand")
 """The worker of a transition that a person forced."""
+UNTOLD: Final = "failed by a person"
+"""The reason of a failure for which a person gave none."""

@@ -50,9 +50,9 @@ def on_claim(task: Task, sigils: Sigils, told: str | None) -> Verdict | None:
     if sigils.task_done in names or (told == "done" and sigils.task_failed is None):
         return None
     if sigils.task_failed in names or (told is not None and told != "done"):
-        why = told if told not in (None, "done") else "the agent says that it cannot be done"
-        why = sigils.journal or why
-        return Verdict(transition=GaveUp(why), message=why)
+        said = told if told not in (None, "done") else sigils.why_failed
+        why = sigils.journal or said or "the agent says that it cannot be done"
+        return Verdict(transition=GaveUp(why), message=one_line(why, 300))
     other = sigils.task_done or sigils.task_failed
     if other is not None:
         why = f"the session spoke about {other[:80]!r}, but its task is {task.name}"

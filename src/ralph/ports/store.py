@@ -103,7 +103,10 @@ class Graph(Protocol):
         """Walk it to done; a parent by way of its open leaves."""
         ...
 
-    def force_failed(self, task: TaskId, reason: str) -> Task: ...
+    def force_failed(self, task: TaskId, reason: str, *, fail_fast: bool = False) -> Task:
+        """Walk it to failed; a parent by way of its open leaves. A failed one gets the reason,
+        unless that is empty. `fail_fast`: its parents fail with it."""
+        ...
 
     def reset(self, task: TaskId) -> Task:
         """Back to the beginning, and everything below it; what must be open above is reopened."""

@@ -12,8 +12,9 @@ from ralph.core.errors import CycleRefused, IllegalTransition, NoSuchTask, Usage
 from ralph.core.graph import closes_cycle, parent_closes_cycle, regrouped, rewired
 from ralph.core.ids import FeatureId, TaskId
 from ralph.core.named_files import in_order, learned
-from ralph.core.task import Draft, Edit, Feature, Status, Task, TaskType
+from ralph.core.task import OPEN, Draft, Edit, Feature, Status, Task, TaskType
 from ralph.core.transitions import (
+    UNTOLD,
     Accepted,
     GaveUp,
     Reset,
@@ -288,15 +289,15 @@ class MemoryGraph:
                     state.move(node.id, Retried())
             return state.tasks[task]
 
-    def force_failed(self, task: TaskId, reason: str) -> Task:
+    def force_failed(self, task: TaskId, reason: str, *, fail_fast: bool = False) -> Task:
         state = self._state
         with state.transaction():
             for node in self._upwards(task):
                 if not state.children(node.id):
-                    if node.status is not Status.DONE or node.id == task:
-                        self._walk(node, walk_to_failed(node, reason))
+                    if node.status in OPEN or node.id == task:
+                        self._walk(node, walk_to_failed(node, reason), fail_fast=fail_fast)
                 elif node.status is Status.IN_PROGRESS:
-                    state.move(node.id, GaveUp(reason))
+                    state.move(node.id, GaveUp(reason or UNTOLD), fail_fast=fail_fast)
                 elif node.status is Status.BLOCKED:
                     state.move(node.id, Unblocked())
             if state.tasks[task].status is not Status.FAILED:
@@ -328,9 +329,9 @@ class MemoryGraph:
         for task in reversed(self._state.below(root)):
             yield self._state.tasks[task]
 
-    def _walk(self, task: Task, steps: Sequence[Transition]) -> None:
+    def _walk(self, task: Task, steps: Sequence[Transition], *, fail_fast: bool = False) -> None:
         for step in steps:
-            self._state.move(task.id, step)
+            self._state.move(task.id, step, fail_fast=fail_fast)
 
     # Features and logs
 

@@ -91,7 +91,7 @@ class _Words:
             "RETRY_MAX": str(task.max_retries),
             "FAILURE_CONTEXT": task.reason or "",
         }
-        again = bool(task.retry_count) and kit.library.read(template_path("retry")).text is not None
+        again = bool(task.reason) and kit.library.read(template_path("retry")).text is not None
         text = p.prompt(kit.library, "retry" if again else "build", values)
         section = section_of(kit.library.read(p.plan).text or "", task.name)
         plan = Shelved(path=p.plan, text=section) if section else None

@@ -13,8 +13,9 @@ from ralph.core.errors import IllegalTransition
 from ralph.core.graph import follow_ups
 from ralph.core.ids import RunId, TaskId
 from ralph.core.moved import event_of
-from ralph.core.task import Status, Task
+from ralph.core.task import OPEN, Status, Task
 from ralph.core.transitions import (
+    UNTOLD,
     Accepted,
     GaveUp,
     Reset,
@@ -129,15 +130,16 @@ class MovesPart(FeaturesPart):
         return self.task(task)
 
     @whole
-    def force_failed(self, task: TaskId, reason: str) -> Task:
+    def force_failed(self, task: TaskId, reason: str, *, fail_fast: bool = False) -> Task:
         """Walk it to failed; a parent by way of its open leaves."""
         view = SqlView(self.db)
         for node, is_parent, _ in self._upwards(view, task):
             if not is_parent:
-                if node.status is not Status.DONE or node.id == task:
-                    self._walk(view, node.id, walk_to_failed(node, reason))
+                if node.status in OPEN or node.id == task:
+                    steps = walk_to_failed(node, reason)
+                    self._walk(view, node.id, steps, fail_fast=fail_fast)
             elif node.status is Status.IN_PROGRESS:
-                self._walk(view, node.id, [GaveUp(reason)])
+                self._walk(view, node.id, [GaveUp(reason or UNTOLD)], fail_fast=fail_fast)
             elif node.status is Status.BLOCKED:
                 self._walk(view, node.id, [Unblocked()])
         if view.node(task).status is not Status.FAILED:
@@ -168,8 +170,10 @@ class MovesPart(FeaturesPart):
         self.graph_changed()
         return self.task(task)
 
-    def _walk(self, view: SqlView, task: TaskId, steps: Sequence[Transition]) -> None:
-        self.carry_out(view, ((task, step) for step in steps))
+    def _walk(
+        self, view: SqlView, task: TaskId, steps: Sequence[Transition], *, fail_fast: bool = False
+    ) -> None:
+        self.carry_out(view, ((task, step) for step in steps), fail_fast=fail_fast)
 
     def _upwards(self, view: SqlView, root: TaskId) -> Iterator[tuple[Task, bool, bool]]:
         """A task and all below it, children first, each as it is when its turn comes; whether it

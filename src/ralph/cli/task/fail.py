@@ -4,9 +4,14 @@ Inside a session this is the agent's word that the task cannot be done; Ralph re
 """
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from ralph.cli.parser import add_json
 from ralph.cli.task.naming import add_tasks
+
+if TYPE_CHECKING:
+    from ralph.core.task import Task
+    from ralph.ports.store import Graph
 
 EXAMPLES = """
 ralph task fail t-4f2a1b -r "the API it needs was removed"
@@ -21,7 +26,17 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from ralph.cli.opening import the_project
     from ralph.cli.task.settling import settle
+    from ralph.core.task import Status
 
-    reason = args.reason.strip() or "failed by a person"
-    return settle(args, lambda store, task: store.force_failed(task.id, reason))
+    reason, project = args.reason.strip(), the_project()
+    fail_fast = project.loaded.config.execution.fail_fast
+
+    def fail(store: "Graph", task: "Task") -> "Task":
+        failed = store.force_failed(task.id, reason, fail_fast=fail_fast)
+        if reason and failed.status is Status.FAILED:
+            store.log(task.id, f"failed by a person: {reason}")
+        return failed
+
+    return settle(args, fail, project)

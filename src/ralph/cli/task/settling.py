@@ -9,9 +9,12 @@ from ralph.cli.task.telling import tell, tell_claimed
 from ralph.core.errors import RalphError
 from ralph.core.task import Task
 from ralph.ports.store import Graph
+from ralph.wiring.project import Project
 
 
-def settle(args: Namespace, change: Callable[[Graph, Task], Task]) -> int:
+def settle(
+    args: Namespace, change: Callable[[Graph, Task], Task], project: Project | None = None
+) -> int:
     """Change each task; one that cannot be changed does not keep the others from it.
 
     All names are looked up before the first change. With several tasks every refusal is said,
@@ -19,7 +22,7 @@ def settle(args: Namespace, change: Callable[[Graph, Task], Task]) -> int:
     """
     changed: list[Task] = []
     refused: list[RalphError] = []
-    with the_store() as store:
+    with the_store(project) as store:
         for task in find_all(store, args.tasks):
             try:
                 changed.append(change(store, task))

@@ -1,0 +1,61 @@
+"""Every attempt after a failure is told the newest reason, whoever gave it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import DONE, Project
+
+GIVES_UP = 'echo "<task-failed>$RALPH_TASK_ID</task-failed> The vendor has shut the API down."'
+
+
+def last_brief(project: Project) -> str:
+    briefs = sorted((project.path / ".ralph/runs").glob("*.prompt.md"), key=_age)
+    return briefs[-1].read_text()
+
+
+def _age(path: Path) -> int:
+    return path.stat().st_mtime_ns
+
+
+def test_after_a_retry_the_session_is_told_why_the_task_failed(project: Project) -> None:
+    task = project.add("one")
+    project.agent(GIVES_UP)
+    told = project.ralph("run", code=5)
+    assert "The vendor has shut the API down." in told
+    assert project.task(task)["reason"] == "The vendor has shut the API down."
+    for command in ("status", f"logs {task}", f"task show {task}"):
+        assert "The vendor has shut the API down." in project.quick(*command.split())
+    project.quick("task", "retry", task)
+    project.agent(DONE)
+    project.ralph("run")
+    assert "> The vendor has shut the API down." in last_brief(project)
+
+
+@pytest.mark.parametrize("is_failed", [True, False])
+def test_a_persons_reason_is_the_newest_one(project: Project, is_failed: bool) -> None:
+    task = project.add("one", "--max-retries", "0" if is_failed else "1")
+    project.agent('echo "<task-done>$RALPH_TASK_ID</task-done>"')
+    project.ralph("run", "--limit", "1", code=5 if is_failed else 4)
+    project.quick("task", "fail", task, "-r", "use the other library")
+    project.quick("task", "retry", task)
+    project.agent(DONE)
+    project.ralph("run")
+    brief = last_brief(project)
+    assert "> use the other library" in brief
+    assert "> it was claimed done" not in brief
+
+
+@pytest.mark.parametrize(("fail_fast", "status"), [("true", "failed"), ("false", "pending")])
+def test_a_failure_by_hand_has_the_consequences_of_one_in_a_run(
+    project: Project, fail_fast: str, status: str
+) -> None:
+    project.agent(DONE, execution=f"fail_fast = {fail_fast}")
+    parent = project.add("parent")
+    child, other = project.add("one", "--parent", parent), project.add("two", "--parent", parent)
+    project.quick("task", "fail", child)
+    assert project.status(parent) == status
+    assert project.status(other) == "pending"
+    ready = json.loads(project.quick("task", "list", "--ready", "--json"))
+    assert [one["id"] for one in ready] == ([] if status == "failed" else [other])
