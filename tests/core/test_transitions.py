@@ -73,6 +73,7 @@ LEGAL: dict[tuple[Status, type], Status] = {
     (IN_PROGRESS, Blocked): BLOCKED,
     (BLOCKED, Unblocked): PENDING,
     (FAILED, Retried): PENDING,
+    (BLOCKED, Retried): PENDING,
     (PENDING, Reset): PENDING,
     (IN_PROGRESS, Reset): PENDING,
     (DONE, Reset): PENDING,

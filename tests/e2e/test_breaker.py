@@ -240,3 +240,25 @@ def test_a_chain_of_two_thousand_tasks(project: Project) -> None:
     assert project.try_ralph("task", "deps", "add", str(last), str(first)).returncode == 64
     project.ralph("task", "reset", str(first))
     assert project.status(str(first)) == "pending"
+
+
+@pytest.mark.parametrize(("limit", "code"), [("6", 4), ("25", 2)])
+def test_what_the_breaker_puts_aside_is_in_the_account_and_built_again(
+    project: Project, limit: str, code: int
+) -> None:
+    titles = {"US-001": "Good", "US-002": "Bad", "US-003": "Good too", "US-004": "After all"}
+    project.write(
+        ".agents/tasks/prd.md",
+        "".join(f"### [ ] {name}: {title}\n- [ ] x\n\n" for name, title in titles.items()),
+    )
+    project.write(".ralph/IMPLEMENTATION_PLAN.md", "x\n")
+    bad = '[ "$RALPH_STORY_ID" = US-002 ] && { echo hm; exit 0; }'
+    project.agent(f"{bad}; echo $RALPH_TASK_ID >> work.txt; {CLAIM}", breaker='cooldown = "1s"')
+    told = project.ralph("build", limit, code=code)
+    assert "○ US-002 Bad is blocked: put aside: 3 failures in a row" in told
+    assert "1 blocked" in told
+    assert "ralph task unblock US-002" in told
+    assert "US-002  Bad" in project.quick("status")
+    project.agent(DONE)
+    project.ralph("build")
+    assert project.status("US-002") == "done"

@@ -2,7 +2,8 @@
 
 It needs the PRD and the plan. The first open story whose dependencies are done goes to a fresh
 session; when the work counts, Ralph ticks its boxes and commits. What you change in the PRD
-meanwhile counts from the next iteration on. Stories that failed before get a fresh set of tries.
+meanwhile counts from the next iteration on. Stories that failed or were put aside before get
+a fresh set of tries.
 """
 
 import sys

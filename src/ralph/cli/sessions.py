@@ -40,6 +40,8 @@ class Sessions(msgspec.Struct, frozen=True, kw_only=True):
     """Of each session."""
     stints: dict[SessionId, list[Stint]] = {}
     """The same."""
+    names: dict[TaskId, str] = {}
+    """What people call the tasks of a run's sessions."""
 
     @property
     def task_id(self) -> TaskId | None:
@@ -79,16 +81,16 @@ class Sessions(msgspec.Struct, frozen=True, kw_only=True):
         if not self.sessions and (self.task or self.run):
             lines.append("no session yet")
         for session in self.sessions:
-            is_alone = self.task is not None
+            name = "" if self.task is not None else self.names.get(session.task_id, "")
             checks, stints = self.checks.get(session.id, ()), self.stints.get(session.id, ())
-            lines += _session(session, (*stints, *checks), screen, root, with_task=not is_alone)
+            lines += _session(session, (*stints, *checks), screen, root, name=name)
         if self.entries:
             lines += ["", *(log_line(entry) for entry in self.entries)]
         return lines
 
     def _heading(self) -> str:
         if self.task is not None:
-            return f"{self.task.id}  {self.task.status.value}  {titled(self.task)}"
+            return f"{self.task.name}  {self.task.status.value}  {titled(self.task)}"
         run = self.run
         if run is None:
             return "waiting for a run"
@@ -133,10 +135,18 @@ def _of_run(store: Store, run: Run, attempt: int | None) -> Sessions:
     return Sessions(
         run=run,
         sessions=sessions,
+        names={one: _name(store, one) for one in {one.task_id for one in sessions}},
         checks=_checks(store, sessions),
         stints=_stints(store, sessions),
         spent=store.spent(Asked(run=run.id)),
     )
+
+
+def _name(store: Store, task: TaskId) -> str:
+    try:
+        return store.find(task).name
+    except NoSuchTask:
+        return task
 
 
 def _stints(store: Store, sessions: list[Session]) -> dict[SessionId, list[Stint]]:
@@ -163,11 +173,11 @@ def _session(
     screen: Screen,
     root: str,
     *,
-    with_task: bool,
+    name: str,
 ) -> list[str]:
     how = session.ending.ended.value.replace("_", " ") if session.ending else "at work"
     took = f" after {spoken(session.duration_s)}" if session.ended_at else ""
-    task = f"{session.task_id}  " if with_task else ""
+    task = f"{name}  " if name else ""
     paid = f"  {words}" if (words := cost_of(session)) else ""
     agent = " ".join(filter(None, (one_line(session.agent, 40), model_of(session))))
     lines = [

@@ -178,7 +178,7 @@ def _working(working: list[Working], screen: Screen) -> list[str]:
         stale = "; its run is gone, the next one takes it up again" if one.is_stale else ""
         who = f"{one.seat}, " if one.seat else ""
         facts = f"{who}attempt {one.attempt}{took}{stale}"
-        lines.append(f"  {one.task.id}  {titled(one.task)}  ({facts})")
+        lines.append(f"  {one.task.name}  {titled(one.task)}  ({facts})")
         if one.log:
             lines.append(f"    {one_line(one.log)}")
     return lines
@@ -189,7 +189,7 @@ def _tasks(heading: str, tasks: list[Task], screen: Screen, total: int = 0) -> l
         return []
     lines = ["", screen.bold(heading)]
     for task in tasks:
-        lines.append(f"  {task.id}  {titled(task)}")
+        lines.append(f"  {task.name}  {titled(task)}")
         if task.reason:
             lines.append(f"    {one_line(task.reason.strip().partition(chr(10))[0], 160)}")
     if total > len(tasks):

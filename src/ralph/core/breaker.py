@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from ralph.core.ids import TaskId
 from ralph.core.limits import Progress
 
+PUT_ASIDE: Final = "put aside: "
+"""How the reason begins for which a breaker blocks a task."""
 TRIALS: Final = 2
 """Sessions that may show in vain that nothing works; then a person is needed."""
 

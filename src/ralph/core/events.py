@@ -200,6 +200,8 @@ class RunEnded(Happening, frozen=True, kw_only=True):
     reason: str = ""
     done: int = 0
     failed: int = 0
+    blocked: int = 0
+    """Held back by a person, a session or the breaker."""
     attempts: int = 0
     commits: int = 0
     duration_s: float = 0.0

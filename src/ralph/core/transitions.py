@@ -76,7 +76,7 @@ class Unblocked(msgspec.Struct, frozen=True, tag=True):
 
 
 class Retried(msgspec.Struct, frozen=True, tag=True):
-    """A failed task gets a fresh set of tries and still knows why it failed."""
+    """A failed or blocked task gets a fresh set of tries and still knows the reason."""
 
 
 class Reset(msgspec.Struct, frozen=True, tag=True):
@@ -167,7 +167,7 @@ def _advance(task: Task, transition: Transition) -> Task:  # noqa: C901 - one ta
             return replace(task, status=Status.BLOCKED, claimed_by=None, reason=reason)
         case Status.BLOCKED, Unblocked():
             return replace(task, status=Status.PENDING, reason=None)
-        case Status.FAILED, Retried():
+        case ((Status.FAILED | Status.BLOCKED), Retried()):
             return replace(task, status=Status.PENDING, retry_count=0, strikes=0)
         case _, Reset():
             return replace(

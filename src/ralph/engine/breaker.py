@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from ralph.core.breaker import (
+    PUT_ASIDE,
     Breaker,
     Cause,
     Recovery,
@@ -102,7 +103,7 @@ class Guard:
         if action is Recovery.PERSON:
             return f"{self.breaker.why}; {RESET}"
         if action is Recovery.SKIP and task is not None:
-            kit.store.apply(task, [Blocked(f"put aside: {self.breaker.why}")])
+            kit.store.apply(task, [Blocked(PUT_ASIDE + self.breaker.why)])
             kit.publish()
         if action is Recovery.HAND_OFF and task is not None:
             self._hand_off(task)

@@ -377,6 +377,7 @@ class Loop:
             reason=reason,
             done=counts.done,
             failed=counts.failed,
+            blocked=counts.blocked,
             attempts=kit.attempts,
             commits=kit.commits,
             duration_s=round(self.elapsed(), 3),

@@ -113,7 +113,8 @@ class Graph(Protocol):
         ...
 
     def retry(self, task: TaskId) -> Task:
-        """A failed task (or a failed parent's failed leaves) gets a fresh set of tries."""
+        """A failed or blocked task (or a failed parent's failed leaves) gets a fresh set of
+        tries."""
         ...
 
     def add_feature(self, name: str) -> Feature:

@@ -319,7 +319,9 @@ class MemoryGraph:
         with state.transaction():
             advance(state.node(task), Retried())
             for node in self._upwards(task):
-                if node.status is Status.FAILED:
+                if node.status is Status.FAILED or (
+                    node.id == task and node.status is Status.BLOCKED
+                ):
                     state.move(node.id, Retried())
             return state.tasks[task]
 

@@ -317,6 +317,12 @@ class ForcingContract(Contract):
         assert [status(store, task) for task in (middle, a, b)] == [Status.PENDING] * 3
         assert status(store, done) is Status.DONE
 
+    def test_a_blocked_task_is_retried_and_keeps_its_reason(self, store: Store) -> None:
+        a = add(store, "a")
+        store.apply(a, [Blocked("put aside")])
+        again = store.retry(a)
+        assert (again.status, again.reason) == (Status.PENDING, "put aside")
+
     def test_only_failed_tasks_are_retried(self, store: Store) -> None:
         a = add(store, "a")
         with pytest.raises(IllegalTransition):

@@ -15,6 +15,7 @@ from ralph.ui.team import Team
 from ralph.ui.wording import cost, denials, first_line, many
 
 LISTED: Final = 10
+NOTHING_OPEN: Final = frozenset({Outcome.COMPLETE, Outcome.COMPLETE_WITH_FAILURES, Outcome.NO_PLAN})
 
 
 class Line(NamedTuple):
@@ -33,7 +34,7 @@ def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Li
         ended,
         done=done if with_done else (),
         failed=tuple(board.failed),
-        waits=_named(board) if ended.outcome is Outcome.BLOCKED else (),
+        waits=_named(board, ended.outcome),
         logs=board.logs,
         again=board.again,
         denied=board.denied,
@@ -43,9 +44,13 @@ def account(ended: RunEnded, board: Board, *, with_done: bool = True) -> list[Li
     )
 
 
-def _named(board: Board) -> list[Wait]:
+def _named(board: Board, outcome: Outcome) -> list[Wait]:
+    """What cannot start; where something else ended the run, only what waits for a person."""
+    if outcome in NOTHING_OPEN:
+        return []
     of = board.names.of
-    return [one._replace(on=tuple(map(of, one.on))) for one in board.waits()]
+    waits = [one._replace(on=tuple(map(of, one.on))) for one in board.waits()]
+    return [one for one in waits if outcome is Outcome.BLOCKED or one.is_blocked]
 
 
 def account_of(
@@ -109,6 +114,7 @@ def _figures(ended: RunEnded) -> str:
     figures = [
         f"{ended.done} done",
         f"{ended.failed} failed",
+        *([f"{ended.blocked} blocked"] if ended.blocked else []),
         many(ended.attempts, "attempt"),
         many(ended.commits, "commit"),
         spoken(ended.duration_s),
@@ -161,7 +167,8 @@ def _waiting(waits: Sequence[Wait]) -> Iterator[Line]:
         on = one_line(", ".join(wait.on[:5]), 120) or "a person"
         more = f" and {len(wait.on) - 5} more" if len(wait.on) > 5 else ""
         name = f"{one_line(wait.task, 40)} {one_line(wait.title, 72)}"
-        yield Line(Tone.WARNING, f"  ○ {name} waits for {on}{more}")
+        how = f"is blocked: {first_line(wait.reason)}" if wait.reason else f"waits for {on}{more}"
+        yield Line(Tone.WARNING, f"  ○ {name} {how}")
     if len(waits) > LISTED:
         yield Line(Tone.DETAIL, f"    and {len(waits) - LISTED} more wait")
 
@@ -186,6 +193,16 @@ def _steps(steps: Sequence[str]) -> Iterator[Line]:
 def _next(
     ended: RunEnded, failed: Sequence[Settled], waits: Sequence[Wait], again: str, branch: str
 ) -> list[str]:
+    steps = _next_by_outcome(ended, failed, waits, again, branch)
+    if ended.outcome is Outcome.BLOCKED:
+        return steps
+    back = [f"ralph task unblock {one_line(one.task, 40)}" for one in waits[:LISTED]]
+    return [*steps, *back]
+
+
+def _next_by_outcome(
+    ended: RunEnded, failed: Sequence[Settled], waits: Sequence[Wait], again: str, branch: str
+) -> list[str]:
     match ended.outcome:
         case Outcome.COMPLETE if ended.commits:
             # A person may be on another branch than the one that a team builds.
@@ -198,7 +215,9 @@ def _next(
         case Outcome.BLOCKED:
             culprit = _culprit(failed, waits)
             is_blocked = culprit in {wait.task for wait in waits if wait.is_blocked}
-            return _mend(culprit, again, "unblock" if is_blocked else "retry")
+            remedies = {wait.cause: wait.remedy for wait in waits}
+            usual = "task unblock" if is_blocked else "task retry"
+            return _mend(culprit, again, remedies.get(culprit or "") or usual)
         case Outcome.NO_PLAN:
             return ['ralph task add "TITLE"', again]
         case Outcome.LIMIT_REACHED | Outcome.INTERRUPTED:
@@ -211,16 +230,20 @@ def _next(
 
 def _culprit(failed: Sequence[Settled], waits: Sequence[Wait]) -> str | None:
     """The task to look at first: what most of the others wait for."""
-    names = [name for wait in waits for name in wait.on]
+    names = [name for wait in waits for name in ((wait.cause,) if wait.cause else wait.on)]
     if names:
         return max(names, key=names.count)
     if failed:
-        return failed[-1].task_id
+        # A parent fails because of a task below it: that one has something to tell.
+        tried = [one for one in failed if one.attempts]
+        last = (tried or failed)[-1]
+        return last.name or last.task_id
     return next((wait.task for wait in waits if wait.is_blocked), None)
 
 
-def _mend(task: str | None, again: str, verb: str = "retry") -> list[str]:
+def _mend(task: str | None, again: str, remedy: str = "task retry") -> list[str]:
     if task is None:
         return ["ralph task list --all", again]
     name = one_line(task, 40)
-    return [f"ralph logs {name}", f"ralph task {verb} {name} && {again}"]
+    look = [] if remedy == "run" else [f"ralph logs {name}"]
+    return [*look, f"ralph {remedy} {name} && {again}"]

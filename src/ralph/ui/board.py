@@ -77,13 +77,19 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wait(NamedTuple):
-    """A task that cannot start, and the ids of those it waits for."""
+    """A task that cannot start, and the names of those it waits for."""
 
     task: str
     title: str
     on: tuple[str, ...]
     is_blocked: bool = False
     """Somebody has said so: not even the others' end lets it start."""
+    reason: str = ""
+    """Why it is blocked."""
+    cause: str = ""
+    """The task at the end of the chain: what has to be looked at first."""
+    remedy: str = ""
+    """The command that helps the cause: `task retry`, `task unblock` or `run`."""
 
 
 class Hold(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from ralph.core.breaker import PUT_ASIDE
 from ralph.core.events import RunEnded
 from ralph.core.shelf import Document as Shelved
 from ralph.core.target import OneFeature
@@ -20,12 +21,14 @@ from ralph.workflows.uncommitted import uncommitted_edits
 
 
 def prepare(store: Store, stories: Stories) -> tuple[str, ...]:
-    """Read the PRD, and give stories that failed before a fresh set of tries; what is worth a word
-    is returned."""
+    """Read the PRD, and give stories that failed or were put aside before a fresh set of tries;
+    what is worth a word is returned."""
     told = stories.follow()
     feature = stories.tasks.feature
-    for task in store.tasks(Filter(feature=feature.id, statuses=frozenset({Status.FAILED}))):
-        if task.parent_id is None:
+    given_up = frozenset({Status.FAILED, Status.BLOCKED})
+    for task in store.tasks(Filter(feature=feature.id, statuses=given_up)):
+        is_put_aside = (task.reason or "").startswith(PUT_ASIDE)
+        if is_put_aside or (task.status is Status.FAILED and task.parent_id is None):
             store.retry(task.id)
     return told
 

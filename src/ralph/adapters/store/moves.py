@@ -165,7 +165,7 @@ class MovesPart(FeaturesPart):
         view = SqlView(self.db)
         advance(self.task(task), Retried())
         for node, _, _ in self._upwards(view, task):
-            if node.status is Status.FAILED:
+            if node.status is Status.FAILED or (node.id == task and node.status is Status.BLOCKED):
                 self._walk(view, node.id, [Retried()])
         self.graph_changed()
         return self.task(task)

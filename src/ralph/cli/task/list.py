@@ -97,8 +97,15 @@ def _table(store: "Store", tasks: "list[Task]", width: int, *, color: bool) -> l
     from ralph.ui.tables import table
 
     blockers = store.blocker_ids([task.id for task in tasks])
+    shown = {task.id: task for task in tasks}
     rows = [
-        (task.id, task.status.value, str(task.priority), _title(task), _waits(blockers, task))
+        (
+            task.id,
+            task.status.value,
+            str(task.priority),
+            _title(task),
+            _waits(store, shown, blockers.get(task.id, ()), task),
+        )
         for task in tasks
     ]
     return table(rows, ("ID", "STATUS", "PRIO", "TITLE", "WAITS FOR"), width=width, color=color)
@@ -109,9 +116,17 @@ def _title(task: "Task") -> str:
     return f"{task.alias}: {title}" if task.alias else title
 
 
-def _waits(blockers: "dict[TaskId, tuple[TaskId, ...]]", task: "Task") -> str:
-    ids = blockers.get(task.id, ())
-    return " ".join(ids[:3]) + (f" +{len(ids) - 3}" if len(ids) > 3 else "")
+def _waits(
+    store: "Store", shown: "dict[TaskId, Task]", blockers: "tuple[TaskId, ...]", task: "Task"
+) -> str:
+    """The blockers that are not done; a settled task waits for none."""
+    from ralph.core.task import OPEN, Status
+
+    if task.status not in OPEN:
+        return ""
+    found = (shown.get(one) or store.find(one) for one in blockers)
+    names = [one.name for one in found if one.status is not Status.DONE]
+    return " ".join(names[:3]) + (f" +{len(names) - 3}" if len(names) > 3 else "")
 
 
 def _say_none(args: Namespace) -> int:

@@ -1,6 +1,6 @@
-"""Give failed tasks a fresh set of tries.
+"""Give failed or blocked tasks a fresh set of tries.
 
-They still know why they failed, so that the next session is told.
+They still know why they failed or were blocked, so that the next session is told.
 """
 
 from argparse import ArgumentParser, Namespace

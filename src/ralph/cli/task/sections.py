@@ -27,7 +27,7 @@ def fields(
     known = {
         "status": screen.status(task.status),
         "alias": one_line(task.alias or ""),
-        "parent": f"{parent.id}  {titled(parent)}" if parent else "",
+        "parent": f"{parent.name}  {titled(parent)}" if parent else "",
         "feature": one_line(feature or ""),
         "priority": str(task.priority),
         "tries": f"{tries}, strikes {task.strikes}" if task.strikes else tries,
@@ -63,7 +63,7 @@ def related(screen: Screen, heading: str, tasks: Sequence[Task], limit: int = SH
     if not tasks:
         return []
     shown = tasks[:limit] if limit else tasks
-    lines = [f"  {task.id}  {screen.status(task.status, 11)}  {titled(task)}" for task in shown]
+    lines = [f"  {task.name}  {screen.status(task.status, 11)}  {titled(task)}" for task in shown]
     if len(tasks) > len(shown):
         lines.append(f"  … and {len(tasks) - len(shown)} more")
     return ["", screen.bold(heading), *lines]

@@ -17,14 +17,14 @@ def tell(store: Graph, tasks: Sequence[Task], *, as_json: bool = False) -> None:
         show_array(task_objects(store, tasks))
         return
     for task in tasks:
-        print(f"{task.id}: {task.status.value}  {titled(task)}")
+        print(f"{task.name}: {task.status.value}  {titled(task)}")
 
 
 def tell_claimed(task: Task) -> bool:
     """Inside a session a task that stays in progress was not settled but claimed."""
     if task.status is not Status.IN_PROGRESS:
         return False
-    print(f"{task.id}: claim recorded; Ralph will judge it")
+    print(f"{task.name}: claim recorded; Ralph will judge it")
     return True
 
 
