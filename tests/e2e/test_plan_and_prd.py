@@ -68,7 +68,8 @@ def test_it_is_told_what_is_wrong_until_it_fits(project: Project) -> None:
         f"cat > '{told}'; if [ -e '{once}' ]; then {WRITE}; else touch '{once}';"
         f" mkdir -p .agents/tasks; printf '{bad}' > {PRD}; {CLAIM}; fi"
     )
-    project.ralph("prd", "tea", "--yes")
+    out = project.ralph("prd", "tea", "--yes")
+    assert "line 1: it is not read as a story; write: ### [ ] US-001: One" in out
     text = told.read_text()
     assert "line 1: it is not read as a story; write: ### [ ] US-001: One" in text
     assert "line 4: US-002 depends on US-009, and there is no such story" in text

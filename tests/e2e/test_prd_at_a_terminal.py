@@ -1,5 +1,6 @@
 """`ralph prd` with a person: asked what they want, talking with an agent, mending what is wrong."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,18 @@ def test_a_person_is_asked_what_they_want_and_talks_about_it(talker: Project) ->
     terminal.type(b"bye\n")
     hear(terminal, b"next: ralph plan")
     assert terminal.ended() == 0
+
+
+def test_the_folder_of_the_prd_is_there_for_agents_with_a_sandbox_of_their_own(
+    talker: Project,
+) -> None:
+    # What they may write to is said when they start, and only of folders that are there.
+    script = talker.path.parent / "talker.py"
+    script.write_text(f"import os\nprint('folder', os.path.isdir({os.path.dirname(PRD)!r}))\n")
+    terminal = Terminal(talker, "prd", "tea")
+    hear(terminal, b"folder True")
+    assert terminal.ended() == 1
+    assert not (talker.path / ".agents/tasks").exists()
 
 
 def test_what_cannot_be_built_is_shown_and_mended(talker: Project) -> None:

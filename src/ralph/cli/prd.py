@@ -62,7 +62,8 @@ def run(args: Namespace) -> int:
     if is_alone(args):
         code = write_prd(project, pipeline, args, request)
     else:
-        code = _talk(project, pipeline, request)
+        with _folder_of(project, pipeline):
+            code = _talk(project, pipeline, request)
     if code == 0:
         tell(project, pipeline)
     return code
@@ -144,9 +145,7 @@ def _talk(project: "Project", pipeline: "Pipeline", request: str) -> int:
         if not wrong or not _go_on(wrong):
             break
     if wrong:
-        raise UnusableData(
-            wrong.partition("\n- ")[2].partition("\n")[0], hint=f"mend {pipeline.prd}"
-        )
+        raise UnusableData(wrong.partition("\n")[0], hint=f"mend {pipeline.prd}")
     return 0
 
 

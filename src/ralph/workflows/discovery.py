@@ -19,6 +19,8 @@ from ralph.workflows.pipeline import Pipeline, prd_of
 from ralph.workflows.uncommitted import uncommitted_edits
 
 SHOWN = 10
+AT_ONCE = 3
+"""Of them on the first line."""
 
 
 def prd_errand(library: Library, pipeline: Pipeline, request: str) -> Errand:
@@ -121,9 +123,12 @@ def wrong_with(library: Library, pipeline: Pipeline, before: Mapping[str, bool])
     ]
     if not lines:
         return ""
-    more = f"\n- and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
-    listed = "\n".join(f"- {line}" for line in dict.fromkeys(lines[:SHOWN]))
-    return f"{pipeline.prd} cannot be built as it is:\n{listed}{more}"
+    found = list(dict.fromkeys(lines))
+    # Screens show the first line of a reason.
+    first, rest = "; ".join(found[:AT_ONCE]), found[AT_ONCE:SHOWN]
+    listed = "".join(f"\n- {line}" for line in rest)
+    more = f"\n- and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return f"{pipeline.prd} cannot be built as it is: {first}{listed}{more}"
 
 
 def _quoted(request: str) -> str:
