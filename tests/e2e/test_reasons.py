@@ -33,11 +33,11 @@ def test_after_a_retry_the_session_is_told_why_the_task_failed(project: Project)
     assert "> The vendor has shut the API down." in last_brief(project)
 
 
-@pytest.mark.parametrize("is_failed", [True, False])
-def test_a_persons_reason_is_the_newest_one(project: Project, is_failed: bool) -> None:
-    task = project.add("one", "--max-retries", "0" if is_failed else "1")
+@pytest.mark.parametrize(("retries", "code"), [("0", 5), ("1", 4)], ids=["failed", "open"])
+def test_a_persons_reason_is_the_newest_one(project: Project, retries: str, code: int) -> None:
+    task = project.add("one", "--max-retries", retries)
     project.agent('echo "<task-done>$RALPH_TASK_ID</task-done>"')
-    project.ralph("run", "--limit", "1", code=5 if is_failed else 4)
+    project.ralph("run", "--limit", "1", code=code)
     project.quick("task", "fail", task, "-r", "use the other library")
     project.quick("task", "retry", task)
     project.agent(DONE)
