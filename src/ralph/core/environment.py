@@ -64,6 +64,17 @@ SECRETS: Final = (
 """Keys that change who pays, and other likely secrets, in capitals or not."""
 
 
+DURABLE_GIT: Final = {
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "core.fsync",
+    "GIT_CONFIG_VALUE_0": "objects,reference,index",
+    "GIT_CONFIG_KEY_1": "core.fsyncMethod",
+    "GIT_CONFIG_VALUE_1": "batch",
+}
+"""For the git of sessions. What it names without having it synced may be an empty file after a power
+cut, over which every later git stumbles."""
+
+
 def inherited(
     environ: Mapping[str, str], allowed: Sequence[str], keys: Sequence[str] = ()
 ) -> tuple[dict[str, str], tuple[str, ...]]:

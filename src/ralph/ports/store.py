@@ -4,7 +4,7 @@ The store is several small promises, most in files of their own; whoever needs o
 only for that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -170,6 +170,11 @@ class Store(
     Protocol,
 ):
     """All of it."""
+
+    before_mark: Callable[[], object]
+    """Called before whatever relies on the state of a checkout is recorded: how far a session has
+    come, its commits, its verdict. It puts on disk what git wrote; a power cut must not leave a task
+    done without its commit."""
 
     def check(self) -> list[str]:
         """What is wrong with the data, one line each; counters are recounted and mended."""

@@ -104,3 +104,7 @@ class Workspace(Protocol):
     def break_lock(self) -> str:
         """Move the lock of a git that is dead out of the way; return where it is now."""
         ...
+
+    def sync(self) -> None:
+        """Put on disk what git has written here, whoever ran it: objects, refs and index."""
+        ...

@@ -1,5 +1,7 @@
 """A store without a file: for tests, and the oracle that the other stores are measured against."""
 
+from collections.abc import Callable
+
 from ralph.core.replay import replay
 from ralph.ports.clock import Clock
 from ralph.ports.store import Store
@@ -28,6 +30,7 @@ class MemoryStore(
 
     def __init__(self, clock: Clock) -> None:
         state = State(clock)
+        self.before_mark: Callable[[], object] = lambda: None
         MemoryPapers.__init__(self, state)
         MemoryCrew.__init__(self, state)
         MemoryClaims.__init__(self, state)

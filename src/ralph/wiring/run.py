@@ -174,6 +174,13 @@ def put_together(
     )
     kit.library_at = FolderLibrary
     kit.is_project = lambda folder: is_project(os.path.join(workspace.top, folder), os.environ)
+
+    def sync() -> None:
+        # A team works in checkouts of its own, and merges into the person's repository.
+        for place in dict.fromkeys((kit.workspace, workspace)):
+            place.sync()
+
+    found.store.before_mark = sync
     return Assembled(kit=kit, git=git, home=workspace, preparation=preparation)
 
 

@@ -26,7 +26,7 @@ from ralph.adapters.workspace.named import Named, files_in, named_by_git
 from ralph.config.load import Loaded
 from ralph.core.domains import check_domains
 from ralph.core.doors import Rule, all_rules, check_rules
-from ralph.core.environment import inherited
+from ralph.core.environment import DURABLE_GIT, inherited
 from ralph.core.errors import BadConfig, Missing, RalphError, Unavailable
 from ralph.core.fence import (
     ALLOWED,
@@ -88,7 +88,9 @@ def session_environment(
     """What sessions inherit, and the names of the secrets that they do not; `keys` say who pays."""
     wanted = wishes(loaded)
     opened = [name for rule in wanted.allow for name in wanted.rules[rule].env]
-    return inherited(environ, (*loaded.config.agent.pass_env, *opened), keys)
+    kept, dropped = inherited(environ, (*loaded.config.agent.pass_env, *opened), keys)
+    # Somebody who lets such settings through has their own.
+    return (kept if "GIT_CONFIG_COUNT" in kept else kept | DURABLE_GIT), dropped
 
 
 class Ground(msgspec.Struct, frozen=True, kw_only=True):

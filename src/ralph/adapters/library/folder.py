@@ -137,6 +137,7 @@ class FolderLibrary:
                 fd = os.open(real, flags | os.O_CLOEXEC, 0o644)
                 with open(fd, "rb+", buffering=0) as file:
                     _add_lines(file, text, fresh)
+                    os.fsync(fd)
         except _Refused as refused:
             raise _unusable(path, refused) from refused
         except OSError as error:
@@ -304,7 +305,18 @@ def _replace(path: str, data: bytes) -> None:
         if os.path.exists(path):
             os.chmod(partial, stat.S_IMODE(os.stat(path).st_mode))
         os.replace(partial, path)
+        _sync_folder(os.path.dirname(path))
     except BaseException:
         if os.path.exists(partial):
             os.unlink(partial)
         raise
+
+
+def _sync_folder(path: str) -> None:
+    """A new name is on disk only when its folder is."""
+    with contextlib.suppress(OSError):
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

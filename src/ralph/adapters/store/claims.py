@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ralph.adapters.store.crew import CrewPart
 from ralph.adapters.store.database import Row
 from ralph.adapters.store.moves import Steps
-from ralph.adapters.store.part import reading, whole
+from ralph.adapters.store.part import mark, reading, whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.rows import STATUSES, as_json, owner_of, snapshot_of, task_of
 from ralph.adapters.store.view import SqlView
@@ -102,7 +102,7 @@ class ClaimsPart(CrewPart):
 
     # Settling
 
-    @whole
+    @mark
     def settle(
         self,
         claim: Claim,
@@ -155,12 +155,12 @@ class ClaimsPart(CrewPart):
         """Keep the checkout that a task begins with, if it has not begun before."""
         self.db.execute(SQL.remember_base, {"id": task, "base": as_json(base)})
 
-    @whole
+    @mark
     def move_base(self, task: TaskId, base: Snapshot) -> None:
         """Others have changed the checkout meanwhile: this is what the task begins with now."""
         self.db.execute(SQL.move_base, {"id": task, "base": as_json(base)})
 
-    @whole
+    @mark
     def forget_base(self, task: TaskId) -> None:
         """Its work was taken out of the checkout: the next attempt starts afresh."""
         self.db.execute(SQL.forget_base, {"id": task})

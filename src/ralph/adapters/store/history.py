@@ -4,7 +4,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ralph.adapters.store.database import Values
-from ralph.adapters.store.part import reading, whole
+from ralph.adapters.store.part import mark, reading, whole
 from ralph.adapters.store.queries import Queries
 from ralph.adapters.store.reviews import ReviewsPart
 from ralph.adapters.store.rows import as_json, owner_of, row_of, run_of, session_of, tried_of
@@ -84,7 +84,7 @@ class HistoryPart(ReviewsPart):
 
     # Sessions
 
-    @whole
+    @mark
     def start_session(self, session: Session, claim: Claim, event: Event) -> None:
         """Record it, and the task's base if it has none. ClaimLost if the claim is gone."""
         self.require(claim)
@@ -94,7 +94,7 @@ class HistoryPart(ReviewsPart):
         self.remember_base(session.task_id, session.before)
         self.emit(event, session.run_id)
 
-    @whole
+    @mark
     def end_session(self, session: Session, event: Event) -> None:
         """Mark it ended: final message, ending, changes and cost, durably."""
         if self.session(session.task_id, session.attempt) is None:
@@ -105,7 +105,7 @@ class HistoryPart(ReviewsPart):
         self.book(ended, ended.id)
         self.emit(event, session.run_id)
 
-    @whole
+    @mark
     def mark_session(
         self, session: SessionId, mark: Mark, gates: tuple[GateResult, ...] | None = None
     ) -> None:
@@ -113,7 +113,7 @@ class HistoryPart(ReviewsPart):
         values = {"id": session, "mark": mark.value, "gates": as_json(gates)}
         self._must_hit(SQL.mark_session, values, f"session {session}")
 
-    @whole
+    @mark
     def add_commit(self, session: SessionId, commit: str, event: Event) -> None:
         """Ralph has committed what the session left."""
         row = self.db.row(SQL.add_commit, {"id": session, "commit": commit})
@@ -121,7 +121,7 @@ class HistoryPart(ReviewsPart):
             raise Missing(f"there is no session {session}")
         self.emit(event, row[0])
 
-    @whole
+    @mark
     def rename_commits(self, session: SessionId, commits: tuple[str, ...]) -> None:
         """Its work was rebased: these are its commits now."""
         values = {"id": session, "commits": as_json(commits)}
@@ -202,7 +202,7 @@ class HistoryPart(ReviewsPart):
         rows = self.db.rows(SQL.checks, {"session": session})
         return [msgspec.json.decode(row[0], type=Check) for row in rows]
 
-    @whole
+    @mark
     def hand_over(self, stint: Stint, event: Event) -> None:
         """Archive the session of an attempt, with its cost; the attempt goes on."""
         values = {"session_id": stint.session_id, "number": stint.number, "data": as_json(stint)}

@@ -5,7 +5,16 @@ from collections.abc import Iterable
 from ralph.adapters.store.database import Row
 from ralph.adapters.store.part import Part, reading, whole
 from ralph.adapters.store.queries import Queries
-from ralph.core.events import DECODE, ENCODE, EdgeAdded, EdgeRemoved, Event, Recorded, TaskAdded
+from ralph.core.events import (
+    DECODE,
+    ENCODE,
+    EdgeAdded,
+    EdgeRemoved,
+    Event,
+    Recorded,
+    TaskAdded,
+    WorkSaved,
+)
 from ralph.core.ids import RunId
 
 SQL = Queries("journal")
@@ -14,9 +23,14 @@ SQL = Queries("journal")
 class JournalPart(Part):
     """`Journal` on the table `events`."""
 
-    @whole
     def record(self, event: Event, run: RunId | None = None) -> None:
         """Append an event that changes no state."""
+        if isinstance(event, WorkSaved):
+            self.before_mark()
+        self._record(event, run)
+
+    @whole
+    def _record(self, event: Event, run: RunId | None) -> None:
         self.emit(event, run)
 
     @reading

@@ -1,4 +1,4 @@
-"""What every part of the store stands on: a database, a clock, and the words `whole` and
+"""What every part of the store stands on: a database, a clock, and the words `whole`, `mark` and
 `reading`, which say what kind of transaction a method is."""
 
 from collections.abc import Callable
@@ -24,6 +24,8 @@ class Part:
     def __init__(self, database: Database, clock: Clock) -> None:
         self.db = database
         self.clock = clock
+        self.before_mark: Callable[[], object] = lambda: None
+        """Makes durable what a mark relies on: see `Store`."""
         self._moment = ""
         self._moment_of = 0
 
@@ -55,6 +57,19 @@ def whole(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P],
         return self.db.write(lambda: method(self, *args, **kwargs))
 
     return transaction
+
+
+def mark(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """A whole transaction that relies on the checkout: what git wrote there is on disk first."""
+    transaction = whole(method)
+
+    @wraps(method)
+    def after_sync(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        # Outside the transaction: nobody else is kept waiting for our disk.
+        self.before_mark()
+        return transaction(self, *args, **kwargs)
+
+    return after_sync
 
 
 def reading(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:

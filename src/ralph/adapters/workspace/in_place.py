@@ -18,6 +18,7 @@ from contextlib import suppress
 from ralph.adapters.workspace.branch import go_to_branch
 from ralph.adapters.workspace.carry import Carry
 from ralph.adapters.workspace.exclude import hide
+from ralph.adapters.workspace.flush import Flush
 from ralph.adapters.workspace.git import Git, find_top, text
 from ralph.adapters.workspace.index import (
     Scratch,
@@ -28,6 +29,7 @@ from ralph.adapters.workspace.index import (
     replace_index,
     scratch,
 )
+from ralph.adapters.workspace.layout import layout
 from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
 from ralph.adapters.workspace.secrets import likely_secrets
@@ -45,6 +47,7 @@ class InPlace:
         self._path = os.path.abspath(project_path)
         self._git = Git(executor, find_top(executor, self._path))
         self._objects = Objects(self._git)
+        self._flush = Flush()
         remove_abandoned_lock(self._git)
 
     @property
@@ -196,6 +199,10 @@ class InPlace:
 
     def break_lock(self) -> str:
         return break_lock(self._git)
+
+    def sync(self) -> None:
+        """Put on disk what git wrote, whoever ran it."""
+        self._flush(layout(self._git.top))
 
     # -- snapshots
 

@@ -158,6 +158,9 @@ def break_lock(git: Git) -> str:
 def replace_index(git: Git, new: Scratch) -> None:
     """Put the scratch index in the place of the real one. Only while holding the lock."""
     if os.path.exists(new.file):
+        # Synced first: a power cut may leave the new name and nothing in the file.
+        with open(new.file, "rb") as written:
+            os.fsync(written.fileno())
         os.replace(new.file, os.path.join(git.git_dir, "index"))
 
 

@@ -134,6 +134,9 @@ class PrivateCheckout:
     def break_lock(self) -> str:
         return self._inside.break_lock()
 
+    def sync(self) -> None:
+        self._inside.sync()
+
     def put_back(self, to: Snapshot, paths: Sequence[str]) -> None:
         self.inside.put_back(to, paths)
 

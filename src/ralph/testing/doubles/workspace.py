@@ -153,6 +153,9 @@ class FakeWorkspace:
     def break_lock(self) -> str:
         raise NotImplementedError
 
+    def sync(self) -> None:
+        """Nothing is on a disk."""
+
     def restore(self, to: Snapshot) -> None:
         """Files and commits as they were."""
         self.files = dict(self._tree(to))
