@@ -119,7 +119,7 @@ def test_an_older_database_is_migrated_after_a_copy(path: str, tomorrow: Path) -
     version = len(os.listdir(migrations.FOLDER))
     migrate(path, tomorrow)
     store.close()
-    copy = f"{path}.backup-v{version}"
+    copy = str(next(Path(f"{path}.backups").glob("*.db")))
     assert "colour" in columns(path)
     assert "colour" not in columns(copy)
     old = SqliteStore.open(copy, FrozenClock())

@@ -42,14 +42,16 @@ def test_a_lock_that_is_not_given_back_is_told(store: SqliteStore, path: str) ->
 
 
 def test_damage_names_the_last_good_copy(path: str) -> None:
-    SqliteStore.open(path, FrozenClock()).close()
+    store = SqliteStore.open(path, FrozenClock())
+    add(store, "a")
+    store.close()
     for age, version in enumerate((2, 1)):
         shutil.copy(path, f"{path}.backup-v{version}")
         os.utime(f"{path}.backup-v{version}", (1_000_000 - age, 1_000_000 - age))
     Path(path).write_bytes(b"not a database at all, but long enough to be looked at" * 100)
     with pytest.raises(UnusableData, match=r"progress\.db is damaged") as caught:
         SqliteStore.open(path, FrozenClock())
-    assert caught.value.hint.endswith("progress.db.backup-v2")
+    assert "progress.db.backup-v2 (1 task" in caught.value.hint
     assert isinstance(caught.value.__cause__, sqlite3.DatabaseError)
 
 

@@ -96,8 +96,9 @@ def test_damage_in_the_middle_of_a_run_ends_it_in_one_line(project: Project, fil
     assert (project.path / "work.txt").read_text() == "x\n"
 
 
-def test_an_empty_file_is_a_new_database(project: Project, file: Path) -> None:
-    file.write_bytes(b"")
+def test_an_empty_file_is_a_new_database_where_nothing_was_recorded(project: Project) -> None:
+    project.agent(DONE)
+    (project.path / ".ralph" / "progress.db").write_bytes(b"")
     project.ralph("run", code=3)
     task = project.add("anew")
     project.ralph("run")

@@ -90,11 +90,11 @@ def test_somebody_who_merely_looks_meanwhile_does_no_harm(project: Project) -> N
     assert [project.status(task) for task in tasks] == ["done", "done"]
 
 
-def test_removed_between_two_runs_is_a_new_beginning(project: Project) -> None:
+def test_removed_between_two_runs_is_no_new_beginning(project: Project) -> None:
     project.agent(DONE)
     project.add("x")
     shutil.rmtree(project.path / ".ralph")
-    project.ralph("run", code=3)
+    refused(project.try_ralph("run"), 65, "progress.db is gone", "ralph init --new-database")
 
 
 def test_the_checkout_itself_is_removed(project: Project) -> None:

@@ -277,22 +277,45 @@ def _space(root: str) -> Check:
 
 
 def _database(project: "Project") -> Iterator[Check]:
-    from ralph.wiring.project import open_store
+    from ralph.wiring.project import backups_of, open_store
 
-    if not os.path.exists(project.database) and not os.environ.get("RALPH_SOCKET"):
-        yield Check("warning", f"there is no database {project.database}", "ralph init makes one")
-        return
+    is_inside = bool(os.environ.get("RALPH_SOCKET"))
     try:
+        if not is_inside:
+            backups_of(project).check_file(project.database)
+            if not os.path.exists(project.database):
+                said = f"there is no database {project.database}"
+                yield Check("warning", said, "ralph init makes one")
+                return
         store = open_store(project)
     except RalphError as error:
         yield Check("failed", str(error), error.hint)
+        yield from _backups(project)
         return
+    if not is_inside:
+        yield from _backups(project)
     try:
         yield from _contents(store, project.database)
+        if not is_inside:
+            yield from _commits(project, store)
     except RalphError as error:
         yield Check("failed", str(error), error.hint)
     finally:
         store.close()
+
+
+def _backups(project: "Project") -> Iterator[Check]:
+    from ralph.wiring.project import backups_of
+
+    copies = backups_of(project).copies()
+    for one in copies:
+        said = f"backup {one.path}, {one.made_at}"
+        if one.trouble:
+            yield Check("warning", f"{said}: {one.trouble}", "remove it; a run makes a new one")
+        else:
+            yield Check("ok", f"{said}: whole, {one.tasks} tasks")
+    if not copies:
+        yield Check("ok", "no backup of the database yet; a run makes one")
 
 
 def _contents(store: "Store", path: str) -> Iterator[Check]:
@@ -312,6 +335,30 @@ def _contents(store: "Store", path: str) -> Iterator[Check]:
         )
     if not dead:
         yield Check("ok", "no claim without a living worker")
+
+
+def _commits(project: "Project", store: "Store") -> Iterator[Check]:
+    from ralph.core.errors import Busy
+    from ralph.engine.settled_commits import recent_commits
+    from ralph.wiring.past import the_past
+
+    made = recent_commits(store)
+    if not made:
+        return
+    try:
+        with the_past(project) as past:
+            lost = past.lost([*made])
+    except Busy:
+        return  # a run is at work, and has looked itself
+    for commit in lost.broken:
+        task = made[commit].task_id
+        said = f"commit {commit[:10]} of task {task}, which is done, is missing or broken"
+        yield Check("failed", said, "`ralph run` opens the task again")
+    for commit in lost.unreachable:
+        said = f"commit {commit[:10]} of task {made[commit].task_id} is on no branch any more"
+        yield Check("warning", said, f"`git branch NAME {commit[:10]}` keeps it")
+    if not lost.broken:
+        yield Check("ok", f"the newest {len(made)} commits of done tasks are whole")
 
 
 def _is_dead(stale: "Stale") -> bool:

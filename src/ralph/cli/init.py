@@ -1,35 +1,44 @@
 """Make the current directory a Ralph project.
 
 Writes `.ralph.toml`, in which every setting is a comment, folders below `.ralph/`, entries in
-`.gitignore` and the database. What is there already stays as it is.
+`.gitignore` and the database. What is there already stays as it is. A database that was lost is not
+replaced by an empty one unless --new-database says so; what is left of it is moved aside.
 """
 
 import os
 import sys
 from argparse import ArgumentParser, Namespace
 
+from ralph.cli.parser import add_yes
 from ralph.core.errors import CannotWrite, Missing
 
 EXAMPLES = """
 ralph init
 ralph -C packages/api init
+ralph init --new-database
 """
 
 FOLDERS = (".ralph", ".ralph/runs", ".ralph/features", ".ralph/skills", ".ralph/specs")
 
 
 def arguments(parser: ArgumentParser) -> None:
-    del parser
+    parser.add_argument(
+        "--new-database",
+        action="store_true",
+        help="start with an empty database where there was one",
+    )
+    add_yes(parser)
 
 
 def run(args: Namespace) -> int:
     from ralph.adapters.workspace.layout import top_of
 
-    del args
     root = os.getcwd()
     if top_of(root) is None:
         raise Missing(f"{root} is not in a git repository", hint="git init")
     _warn_of_another(root)
+    if args.new_database:
+        _start_anew(args)
     try:
         made = [*map(_folder, FOLDERS), _settings(), _ignored()]
         _make_known(root, is_new=dict(made)[".ralph.toml"])
@@ -45,6 +54,17 @@ def run(args: Namespace) -> int:
     if any(is_new for _, is_new in made):
         print('\nnext: ralph task add "what is to be done", then ralph run')
     return 0
+
+
+def _start_anew(args: Namespace) -> None:
+    from ralph.cli.confirm import make_sure
+    from ralph.cli.opening import the_project
+    from ralph.wiring.restore import start_anew
+
+    project = the_project()
+    make_sure(args, f"starting with an empty {os.path.relpath(project.database)}")
+    if aside := start_anew(project):
+        print(f"moved  {os.path.relpath(aside)}")
 
 
 def _warn_of_another(root: str) -> None:

@@ -281,6 +281,13 @@ class Notify(Section, frozen=True, kw_only=True):
     that has `paused`, or one that waits for a usage `limit` or has reached its own."""
 
 
+class Retention(Section, frozen=True, kw_only=True):
+    """How long Ralph keeps its own records."""
+
+    backups: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 5
+    """Copies of the database: one is made when a run begins or ends and something has changed."""
+
+
 class Ui(Section, frozen=True, kw_only=True):
     """How it looks."""
 
@@ -313,6 +320,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     specs: Specs = Specs()
     memory: Memory = Memory()
     notify: Notify = Notify()
+    retention: Retention = Retention()
     ui: Ui = Ui()
 
 

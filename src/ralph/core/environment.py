@@ -71,8 +71,8 @@ DURABLE_GIT: Final = {
     "GIT_CONFIG_KEY_1": "core.fsyncMethod",
     "GIT_CONFIG_VALUE_1": "batch",
 }
-"""For the git of sessions. What it names without having it synced may be an empty file after a power
-cut, over which every later git stumbles."""
+"""For the git of sessions. What it names without having synced it may be an empty file after a
+power cut, over which every later git stumbles."""
 
 
 def inherited(

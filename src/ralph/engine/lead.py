@@ -108,7 +108,7 @@ class Lead(Loop):
     def prepare(self) -> None:
         """End what dead runs have left; nothing here is anybody's unfinished work."""
         kit = self.kit
-        kit.store.keep_reserve()
+        self.secure()
         recover(kit)
         homes = {agent.traits.name: agent.traits.home for agent in kit.everyone}
         kit.homes.tidy({name: home for name, home in homes.items() if home is not None})

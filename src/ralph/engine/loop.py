@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from random import random
 from shlex import quote
 
@@ -32,6 +33,7 @@ from ralph.engine.iteration import Iterated, iterate
 from ralph.engine.kit import Kit
 from ralph.engine.recovery import look_around, recover
 from ralph.engine.roster import checkers, choose, first_free, leave_out, remedy
+from ralph.engine.settled_commits import check_settled
 from ralph.engine.steps.claim import claim as take
 from ralph.engine.unjudged import last_session, unjudged
 from ralph.ports.claims import Claim, Counts
@@ -149,7 +151,7 @@ class Loop:
     def prepare(self) -> None:
         """See what others have left: dead runs, their logins and checkouts, work in the tree."""
         kit = self.kit
-        kit.store.keep_reserve()
+        self.secure()
         recover(kit)
         homes = {agent.traits.name: agent.traits.home for agent in kit.everyone}
         # Only now: an agent that outlived its run might still have refreshed its login.
@@ -160,6 +162,16 @@ class Loop:
         if kit.views is not None:
             kit.views.begin()
         self.guard.begin()
+
+    def secure(self) -> None:
+        """Be ready for the worst: a full disk, a lost database."""
+        kit = self.kit
+        kit.store.keep_reserve()
+        try:
+            kit.store.back_up()
+        except CannotWrite as error:
+            kit.warn(str(error))
+        check_settled(kit)
 
     def work_on(self, taken: Claim) -> Iterated:
         """One iteration."""
@@ -362,6 +374,9 @@ class Loop:
         kit.store.end_run(s.run_id, outcome, reason, ended)
         kit.publish()
         kit.show(is_last=True)
+        # The run is over and has been told; the next one complains if there is reason to.
+        with suppress(RalphError):
+            kit.store.back_up()
         return ended
 
     def _account(self, outcome: Outcome, reason: str, exit_code: int) -> RunEnded:

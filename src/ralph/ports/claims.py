@@ -112,6 +112,10 @@ class Claims(Protocol):
         its work was taken out of the checkout."""
         ...
 
+    def remember_base(self, task: TaskId, base: Snapshot | None) -> None:
+        """What the task began with, unless that is known: what has changed since is its work."""
+        ...
+
     def move_base(self, task: TaskId, base: Snapshot) -> None:
         """Others have changed the checkout meanwhile: this is what the task begins with now."""
         ...

@@ -6,6 +6,7 @@ from typing import Protocol
 import msgspec
 
 from ralph.core.ids import TaskId
+from ralph.ports.workspace import Lost
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +28,15 @@ class Past(Protocol):
         By the trailers of Ralph's own commits, and by what is `recorded` of their sessions. Nothing
         is older than `since`.
         """
+        ...
+
+    def landed(self, since: str) -> dict[TaskId, str]:
+        """The tasks whose commits are on the branch and not taken back, each with its newest. By
+        trailers alone; nothing is older than `since`."""
+        ...
+
+    def lost(self, commits: Sequence[str]) -> Lost:
+        """Which of these commits are broken, or on no branch."""
         ...
 
     def take_back(self, commits: Sequence[Commit], message: str) -> str | None:

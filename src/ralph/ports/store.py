@@ -173,8 +173,8 @@ class Store(
 
     before_mark: Callable[[], object]
     """Called before whatever relies on the state of a checkout is recorded: how far a session has
-    come, its commits, its verdict. It puts on disk what git wrote; a power cut must not leave a task
-    done without its commit."""
+    come, its commits, its verdict. It puts on disk what git wrote; a power cut must not leave a
+    task done without its commit."""
 
     def check(self) -> list[str]:
         """What is wrong with the data, one line each; counters are recounted and mended."""
@@ -187,6 +187,11 @@ class Store(
     @property
     def is_full(self) -> bool:
         """The disk is full and the reserve is used up: time to end the run."""
+        ...
+
+    def back_up(self) -> str | None:
+        """Make a verified copy, unless there is one of just this state; return where it is.
+        UnusableData if the database is damaged, CannotWrite if no copy can be made."""
         ...
 
     def restore_if_removed(self) -> bool:

@@ -25,6 +25,15 @@ class Committed(msgspec.Struct, frozen=True, kw_only=True):
     withheld: tuple[Withheld, ...] = ()
 
 
+class Lost(msgspec.Struct, frozen=True, kw_only=True):
+    """Commits that are not where they should be."""
+
+    broken: tuple[str, ...] = ()
+    """Gone, or something that they added is."""
+    unreachable: tuple[str, ...] = ()
+    """Whole, but on no branch: amended, rebased or reset away."""
+
+
 class Workspace(Protocol):
     """One checkout."""
 
@@ -103,6 +112,15 @@ class Workspace(Protocol):
 
     def break_lock(self) -> str:
         """Move the lock of a git that is dead out of the way; return where it is now."""
+        ...
+
+    def lost(self, commits: Sequence[str]) -> Lost:
+        """Which of these commits are broken, or on no branch."""
+        ...
+
+    def leave_lost_head(self, candidates: Sequence[str]) -> str:
+        """If the head's commit is gone or broken, put the branch on the first candidate that is
+        whole; no file changes. Return that commit, empty if nothing was done."""
         ...
 
     def sync(self) -> None:

@@ -148,6 +148,11 @@ class MemoryClaims:
     def base(self, task: TaskId) -> Snapshot | None:
         return self._state.bases.get(task)
 
+    def remember_base(self, task: TaskId, base: Snapshot | None) -> None:
+        with self._state.transaction():
+            if base is not None:
+                self._state.bases.setdefault(task, base)
+
     def move_base(self, task: TaskId, base: Snapshot) -> None:
         with self._state.transaction():
             if task in self._state.bases:

@@ -56,6 +56,10 @@ class MemoryStore(
     def keep_reserve(self) -> None:
         """Memory has no disk to run out of."""
 
+    def back_up(self) -> str | None:
+        """There is no file to copy."""
+        return None
+
     def restore_if_removed(self) -> bool:
         """There is no file to remove."""
         return False

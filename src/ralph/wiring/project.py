@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ralph.config.load import Loaded, load, load_anywhere
-from ralph.core.errors import Missing
+from ralph.core.errors import Missing, UnusableData
 from ralph.ports.store import Store
 
 if TYPE_CHECKING:
+    from ralph.adapters.store.backups import Backups
     from ralph.ports.library import Lessons, Library
 
 
@@ -77,7 +79,35 @@ def open_store(project: Project) -> Store:
     from ralph.adapters.executor.clock import SystemClock
     from ralph.adapters.store.sqlite import SqliteStore
 
-    return SqliteStore.open(project.database, SystemClock())
+    return SqliteStore.open(project.database, SystemClock(), backups=backups_of(project))
+
+
+def backups_of(project: Project) -> "Backups":
+    """The database's copies: where `git clean` does not find them, or beside a database that
+    several checkouts share."""
+    from ralph.adapters.store.backups import Backups
+    from ralph.adapters.workspace.layout import layout, top_of
+
+    database, keep = os.path.abspath(project.database), project.loaded.config.retention.backups
+    top = top_of(project.root)
+    inside = os.path.relpath(database, top) if top else os.pardir
+    ours = ""
+    if top is not None and not inside.startswith(os.pardir):
+        with suppress(UnusableData):
+            ours = os.path.join(layout(top).git_dir, "ralph")
+    if not ours:
+        return Backups(f"{database}.backups", keep=keep)
+    folder = os.path.join(ours, "backups", inside.replace(os.sep, "+"))
+    return Backups(folder, keep=keep, had_one=lambda: os.path.isdir(ours) and _has_plan(project))
+
+
+def _has_plan(project: Project) -> bool:
+    """Was a plan with tasks drawn here? It is never part of a clone."""
+    from ralph.documents.views import PLAN
+
+    plan = open_library(project).read(PLAN)
+    # One that is too large to be read has a great many.
+    return bool(plan.trouble) or '"id":' in (plan.text or "")
 
 
 def open_library(project: Project) -> "Library":

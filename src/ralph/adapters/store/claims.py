@@ -151,6 +151,7 @@ class ClaimsPart(CrewPart):
         """The checkout as it was when the task was first claimed since it was last done."""
         return snapshot_of(self.db.value(SQL.base, {"id": task}))
 
+    @mark
     def remember_base(self, task: TaskId, base: Snapshot | None) -> None:
         """Keep the checkout that a task begins with, if it has not begun before."""
         self.db.execute(SQL.remember_base, {"id": task, "base": as_json(base)})

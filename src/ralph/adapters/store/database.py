@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from ralph.adapters.store.backups import Backups
 from ralph.adapters.store.migrations import check, migrate
 from ralph.adapters.store.trouble import code, explained
 from ralph.core.errors import CannotWrite, Unavailable
@@ -28,7 +29,9 @@ RESERVE_BYTES: Final = 256 * 1024
 class Database:
     """A SQLite file in WAL mode."""
 
-    def __init__(self, path: str, *, relaxed: bool, timeout_s: float) -> None:
+    def __init__(
+        self, path: str, *, relaxed: bool, timeout_s: float, backups: Backups | None = None
+    ) -> None:
         if sqlite3.sqlite_version_info < OLDEST:
             wanted = ".".join(map(str, OLDEST))
             raise Unavailable(f"SQLite {sqlite3.sqlite_version} is too old, {wanted} is needed")
@@ -38,8 +41,11 @@ class Database:
         """How many transactions have begun."""
         self.before_commit: Callable[[], object] = lambda: None
         """What is left to do when the work of a transaction is done."""
+        self.backups = backups or Backups("")
         self._relaxed = relaxed
         self._timeout_s = timeout_s
+        self._is_restoring = False
+        self.backups.check_file(self.path)
         self._connection = self._opened()
         self._remember_files()
 
@@ -65,7 +71,7 @@ class Database:
                 connection.close()
                 raise
         except sqlite3.Error as error:
-            raise explained(error, self.path) or error from error
+            raise explained(error, self.path, self.backups.way_back) or error from error
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -73,13 +79,15 @@ class Database:
         connection.execute(f"PRAGMA synchronous = {'NORMAL' if self._relaxed else 'FULL'}")
         # Before anything is written: another program's file must stay as it is.
         check(connection, self.path)
+        if not self._is_restoring:
+            self.backups.check_content(self.path, connection)
         # A claim or a completion changes a row on each of a dozen pages. Half the usual size (it
         # counts only for a new file) is half as much to write. And 48 MB of them are sorted into
         # the file at a time, instead of four, for a twelfth of the flushes.
         connection.execute("PRAGMA page_size = 2048")
         connection.execute("PRAGMA wal_autocheckpoint = 24000")
         self._set_wal(connection)
-        migrate(connection, self.path)
+        migrate(connection, self.path, backups=self.backups)
 
     def _set_wal(self, connection: sqlite3.Connection) -> None:
         deadline = time.monotonic() + self._timeout_s
@@ -125,6 +133,11 @@ class Database:
 
     # Transactions
 
+    @property
+    def in_transaction(self) -> bool:
+        """Are we in the middle of one?"""
+        return self._connection.in_transaction
+
     def read(self, work: Callable[[], T]) -> T:
         """Look something up."""
         if self._connection.in_transaction:
@@ -132,7 +145,7 @@ class Database:
         try:
             return self._patiently(work)
         except sqlite3.Error as error:
-            raise explained(error, self.path) or error from error
+            raise explained(error, self.path, self.backups.way_back) or error from error
 
     def write(self, work: Callable[[], T]) -> T:
         """Do all of `work` or nothing of it. It may be called twice, so it must not use anything
@@ -150,7 +163,7 @@ class Database:
                 self.is_full = True
                 return done
         except sqlite3.Error as error:
-            raise explained(error, self.path) or error from error
+            raise explained(error, self.path, self.backups.way_back) or error from error
 
     def _whole(self, work: Callable[[], T]) -> T:
         # IMMEDIATE: a transaction that reads first and wants to write later may find that it
@@ -166,6 +179,7 @@ class Database:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+        self.backups.mark(self._connection)
         return done
 
     def _begin(self) -> None:
@@ -249,7 +263,11 @@ class Database:
                 _write_copy(kept, self.path)
             # Closed before the new one is opened: they would share the names of their WAL files.
             self._connection.close()
-            self._connection = self._opened()
+            self._is_restoring = True
+            try:
+                self._connection = self._opened()
+            finally:
+                self._is_restoring = False
             if is_old or self.value("SELECT NOT EXISTS (SELECT 1 FROM events)"):
                 kept.backup(self._connection)
         except (sqlite3.Error, OSError, CannotWrite):

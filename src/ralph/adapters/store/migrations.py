@@ -3,12 +3,18 @@
 import os
 import sqlite3
 
+from ralph.adapters.store.backups import Backups
 from ralph.core.errors import UnusableData
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
 
-def migrate(connection: sqlite3.Connection, path: str, folder: str = FOLDER) -> None:
+def migrate(
+    connection: sqlite3.Connection,
+    path: str,
+    folder: str = FOLDER,
+    backups: Backups | None = None,
+) -> None:
     """Bring the database up to date, after a backup copy if it holds anything.
 
     A newer one is refused: what this Ralph does not know it would damage.
@@ -21,7 +27,8 @@ def migrate(connection: sqlite3.Connection, path: str, folder: str = FOLDER) -> 
         # Asked again: another process may have migrated it while we waited for the lock.
         found = check(connection, path, len(steps))
         if 0 < found < len(steps):
-            _back_up(path, found)
+            # Through a connection of its own: ours holds the write lock, so nothing changes.
+            (backups or Backups(f"{path}.backups")).back_up(path)
         for step in steps[found:]:
             for statement in _statements(os.path.join(folder, step)):
                 connection.execute(statement)
@@ -55,18 +62,6 @@ def check(connection: sqlite3.Connection, path: str, known: int | None = None) -
             f"database {path} was not written by Ralph", hint="move it out of the way"
         )
     return found
-
-
-def _back_up(path: str, found: int) -> None:
-    # Through a connection of its own: ours holds the write lock, so nothing changes meanwhile.
-    target = f"{path}.backup-v{found}"
-    source, copy = sqlite3.connect(path), sqlite3.connect(f"{target}.partial")
-    try:
-        source.backup(copy)
-    finally:
-        copy.close()
-        source.close()
-    os.replace(f"{target}.partial", target)
 
 
 def _statements(file: str) -> list[str]:

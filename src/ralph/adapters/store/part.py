@@ -66,7 +66,8 @@ def mark(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
     @wraps(method)
     def after_sync(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         # Outside the transaction: nobody else is kept waiting for our disk.
-        self.before_mark()
+        if not self.db.in_transaction:
+            self.before_mark()
         return transaction(self, *args, **kwargs)
 
     return after_sync

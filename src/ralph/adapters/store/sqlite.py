@@ -3,6 +3,7 @@
 from typing import Final
 
 from ralph.adapters.store import counters
+from ralph.adapters.store.backups import Backups
 from ralph.adapters.store.database import Database
 from ralph.adapters.store.pages import PagesPart
 from ralph.adapters.store.part import whole
@@ -27,12 +28,14 @@ class SqliteStore(PagesPart):
         *,
         relaxed: bool = False,
         timeout_s: float = PATIENCE_S,
+        backups: Backups | None = None,
     ) -> "SqliteStore":
         """Open the database, or make it, and bring it up to date.
 
-        `relaxed` survives a crash of Ralph but may lose the last moments before a power cut.
+        `backups` knows whether there was one, and keeps copies. `relaxed` survives a crash of Ralph
+        but may lose the last moments before a power cut.
         """
-        database = Database(path, relaxed=relaxed, timeout_s=timeout_s)
+        database = Database(path, relaxed=relaxed, timeout_s=timeout_s, backups=backups)
         return cls(database, clock)
 
     def close(self) -> None:
@@ -57,6 +60,10 @@ class SqliteStore(PagesPart):
     def keep_reserve(self) -> None:
         """Set some bytes aside, so that a run on a full disk can still record its end."""
         self.db.keep_reserve()
+
+    def back_up(self) -> str | None:
+        """Make a verified copy, unless there is one of just this state; return where it is."""
+        return self.db.backups.back_up(self.db.path)
 
     def restore_if_removed(self) -> bool:
         """Write the database again if somebody removed it. True if that was needed."""

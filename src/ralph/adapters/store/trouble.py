@@ -1,7 +1,7 @@
 """What SQLite's errors mean to a person. The only place that translates them."""
 
-import os
 import sqlite3
+from collections.abc import Callable
 
 from ralph.core.errors import Busy, CannotWrite, RalphError, Unavailable, UnusableData
 
@@ -9,8 +9,11 @@ PRIMARY = 0xFF
 """An extended error code holds the primary one in its low byte."""
 
 
-def explained(error: sqlite3.Error, path: str) -> RalphError | None:
-    """The error as a person should hear it; None for what is a bug of ours."""
+def explained(
+    error: sqlite3.Error, path: str, way_back: Callable[[str], str] = lambda _: ""
+) -> RalphError | None:
+    """The error as a person should hear it; None for what is a bug of ours. `way_back` says what to
+    do about a damaged database."""
     match code(error):
         case sqlite3.SQLITE_FULL:
             return CannotWrite(
@@ -38,7 +41,7 @@ def explained(error: sqlite3.Error, path: str) -> RalphError | None:
                 hint=f"`fuser {path}` tells which; nothing was changed, so try again",
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return UnusableData(f"database {path} is damaged: {error}", hint=_way_back(path))
+            return UnusableData(f"database {path} is damaged: {error}", hint=way_back(path))
         case _ if "no such module" in str(error):
             return Unavailable(
                 f"this Python's SQLite lacks a part: {error}",
@@ -61,24 +64,3 @@ def _cannot_be_read(path: str) -> bool:
         return False  # it cannot be made, which is another matter
     except OSError:
         return True
-
-
-def _way_back(path: str) -> str:
-    backup = newest_backup(path)
-    if backup is None:
-        return "there is no backup of it; `sqlite3 … .recover` may save what is left"
-    return f"the last good copy is {backup}"
-
-
-def newest_backup(path: str) -> str | None:
-    """The youngest copy that a migration made."""
-    folder, name = os.path.split(os.path.abspath(path))
-    try:
-        copies = [
-            os.path.join(folder, one)
-            for one in os.listdir(folder)
-            if one.startswith(f"{name}.backup-v")
-        ]
-        return max(copies, key=os.path.getmtime, default=None)
-    except OSError:
-        return None

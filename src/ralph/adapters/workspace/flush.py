@@ -17,7 +17,7 @@ from typing import Final
 from ralph.adapters.workspace.layout import Layout
 from ralph.core.errors import CannotWrite
 
-BEFORE_US_S: Final = 600.0
+BEFORE_US_S: Final = 60.0
 """What was written before this process began counts as new for so long. The kernel writes
 everything to the disk within a minute by itself."""
 COARSE_NS: Final = 2_000_000_000
@@ -75,9 +75,10 @@ def _younger(where: Layout, since: int) -> Iterator[tuple[str, tuple[int, int]]]
         for name in SINGLE:
             yield from _itself(os.path.join(root, name), since)
         # A private checkout has just been made: the folders above it name it.
+        folder = root
         for _ in range(4):
-            yield from _itself(root, since)
-            root = os.path.dirname(root)
+            yield from _itself(folder, since)
+            folder = os.path.dirname(folder)
 
 
 def _folders(path: str) -> list[str]:
@@ -119,7 +120,7 @@ def _sync(path: str) -> None:
     except OSError:
         return  # gone, or replaced by something that is no file
     try:
-        if stat.S_ISREG((mode := os.fstat(handle).st_mode)) or stat.S_ISDIR(mode):
+        if stat.S_ISREG(mode := os.fstat(handle).st_mode) or stat.S_ISDIR(mode):
             os.fsync(handle)
     finally:
         os.close(handle)

@@ -14,6 +14,7 @@ import os
 import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 
 from ralph.adapters.workspace.branch import go_to_branch
 from ralph.adapters.workspace.carry import Carry
@@ -29,7 +30,8 @@ from ralph.adapters.workspace.index import (
     replace_index,
     scratch,
 )
-from ralph.adapters.workspace.layout import layout
+from ralph.adapters.workspace.layout import Layout, layout
+from ralph.adapters.workspace.lost_commits import lost_commits
 from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
 from ralph.adapters.workspace.secrets import likely_secrets
@@ -37,7 +39,7 @@ from ralph.adapters.workspace.status import Entry, Status, read_status
 from ralph.core.errors import RalphError
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
-from ralph.ports.workspace import Committed, Withheld
+from ralph.ports.workspace import Committed, Lost, Withheld
 
 
 class InPlace:
@@ -200,9 +202,31 @@ class InPlace:
     def break_lock(self) -> str:
         return break_lock(self._git)
 
+    def lost(self, commits: Sequence[str]) -> Lost:
+        return lost_commits(self._git, commits)
+
+    def leave_lost_head(self, candidates: Sequence[str]) -> str:
+        if self._git.ask("rev-parse", "--verify", "--quiet", "HEAD").code != 0 or self._is_read(
+            "HEAD"
+        ):
+            return ""
+        for commit in candidates:
+            if self._is_read(commit):
+                # HEAD stays on its branch; what the ref named is in the reflog and in our warning.
+                self._objects.signed.run("update-ref", "-m", "ralph: lost commit", "HEAD", commit)
+                return commit
+        return ""
+
+    def _is_read(self, commit: str) -> bool:
+        return self._git.ask("ls-tree", "-r", "-t", commit).code == 0
+
     def sync(self) -> None:
         """Put on disk what git wrote, whoever ran it."""
-        self._flush(layout(self._git.top))
+        self._flush(self._layout)
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return layout(self._git.top)
 
     # -- snapshots
 

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from typing import Final
 
 from ralph.adapters.workspace.git import Git, git_error, text
+from ralph.adapters.workspace.lost_commits import lost_commits
 from ralph.adapters.workspace.objects import Objects
 from ralph.core.errors import RalphError
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.ports.past import Commit
+from ralph.ports.workspace import Lost
 
 MADE_BY: Final = "Ralph-Task"
 UNDOES: Final = "Ralph-Undo"
@@ -37,13 +39,7 @@ class GitPast:
     ) -> list[Commit]:
         found: list[Commit] = []
         undone: set[str] = set()
-        if not self._objects.read_ref("HEAD"):
-            return found
-        listed = self._git.run(
-            "log", "-z", f"--format={'%x1f'.join(FIELDS)}", f"--since={since}", "--topo-order"
-        )
-        for entry in filter(None, text(listed).split("\0")):
-            commit, parents, made_by, undoes, subject = entry.split("\x1f", 4)
+        for commit, parents, made_by, undoes, subject in self._entries(since):
             makers = {*made_by.split(), recorded.get(commit, "")} & tasks
             # Newest first: what lies before an undoing of its task has been taken back by it.
             if makers - undone:
@@ -51,6 +47,29 @@ class GitPast:
                 found.append(Commit(id=commit, subject=subject, is_merge=is_merge))
             undone.update(undoes.split())
         return found
+
+    def landed(self, since: str) -> dict[TaskId, str]:
+        found: dict[TaskId, str] = {}
+        undone: set[str] = set()
+        for commit, _, made_by, undoes, _ in self._entries(since):
+            for task in made_by.split():
+                if task not in undone:
+                    found.setdefault(TaskId(task), commit)
+            undone.update(undoes.split())
+        return found
+
+    def lost(self, commits: Sequence[str]) -> Lost:
+        return lost_commits(self._git, commits)
+
+    def _entries(self, since: str) -> Iterator[list[str]]:
+        """The fields of each commit, newest first."""
+        if not self._objects.read_ref("HEAD"):
+            return
+        listed = self._git.run(
+            "log", "-z", f"--format={'%x1f'.join(FIELDS)}", f"--since={since}", "--topo-order"
+        )
+        for entry in filter(None, text(listed).split("\0")):
+            yield entry.split("\x1f", 4)
 
     def take_back(self, commits: Sequence[Commit], message: str) -> str | None:
         head = self._objects.read_ref("HEAD")

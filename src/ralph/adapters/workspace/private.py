@@ -25,7 +25,7 @@ from ralph.adapters.workspace.submodules import bring_home, fill, unpin
 from ralph.core.errors import CannotWrite, Missing, UnusableData
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
-from ralph.ports.workspace import Committed, Withheld
+from ralph.ports.workspace import Committed, Lost, Withheld
 
 KEPT: Final = "refs/ralph/kept/"
 """What a checkout still held when it was given up."""
@@ -133,6 +133,12 @@ class PrivateCheckout:
 
     def break_lock(self) -> str:
         return self._inside.break_lock()
+
+    def lost(self, commits: Sequence[str]) -> Lost:
+        return self._inside.lost(commits)
+
+    def leave_lost_head(self, candidates: Sequence[str]) -> str:
+        return self._inside.leave_lost_head(candidates)
 
     def sync(self) -> None:
         self._inside.sync()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ralph.core.snapshot import Changes, Snapshot
-from ralph.ports.workspace import Committed, Withheld
+from ralph.ports.workspace import Committed, Lost, Withheld
 
 
 class FakeCommit(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +152,15 @@ class FakeWorkspace:
 
     def break_lock(self) -> str:
         raise NotImplementedError
+
+    def lost(self, commits: Sequence[str]) -> Lost:
+        """Those that nobody ever made."""
+        return Lost(broken=tuple(commit for commit in commits if commit not in self._made))
+
+    def leave_lost_head(self, candidates: Sequence[str]) -> str:
+        """The head of a list is always there."""
+        del candidates
+        return ""
 
     def sync(self) -> None:
         """Nothing is on a disk."""
