@@ -1,6 +1,5 @@
 """What git costs, and what happens when somebody or something gets in the way."""
 
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +12,8 @@ from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.git import Git, find_top, git_error
 from ralph.adapters.workspace.in_place import InPlace
-from ralph.adapters.workspace.index import MARK, remove_abandoned_lock, scratch
+from ralph.adapters.workspace.index import scratch
+from ralph.adapters.workspace.locks import MARK, clear_locks
 from ralph.core.errors import Busy, CannotWrite, Missing, RalphError, Unavailable, UnusableData
 from ralph.core.snapshot import Snapshot
 from ralph.ports.executor import Captured
@@ -35,6 +35,12 @@ class Watched(Processes):
         super().__init__(SystemClock())
         self.commands: list[str] = []
         self.before: Callable[[str], None] = lambda _: None
+        self.waits: list[str] = []
+
+    def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
+        del seconds
+        self.waits.append(why)
+        assert not is_over()
 
     def capture(
         self,
@@ -191,17 +197,21 @@ def test_what_a_killed_ralph_left_there_is_swept(hands: Hands, workspace: InPlac
 # -- locks
 
 
-def test_somebodys_index_lock_is_named_and_left_alone(hands: Hands, workspace: InPlace) -> None:
+def test_somebodys_index_lock_is_waited_for_named_and_left_alone(
+    hands: Hands, workspace: InPlace, executor: Watched
+) -> None:
     since = workspace.snapshot()
     hands.write("new", "new")
     lock = hands.top / ".git/index.lock"
-    lock.write_bytes(b"")
     upto, before = workspace.snapshot(), hands.state()
-    with pytest.raises(Busy, match=r"project/\.git/index\.lock exists") as caught:
-        workspace.commit(since, upto, "Work", NOBODY)
-    assert "remove that file" in caught.value.hint
-    with pytest.raises(Busy, match=r"project/\.git/index\.lock exists"):
-        workspace.restore(since)
+    with lock.open("wb"):
+        holder = rf"process {os.getpid()} \(.*\) is at work: it holds .*project/\.git/index\.lock"
+        with pytest.raises(Busy, match=holder) as caught:
+            workspace.commit(since, upto, "Work", NOBODY)
+        assert "ralph doctor" in caught.value.hint
+        with pytest.raises(Busy, match=holder):
+            workspace.restore(since)
+        assert [f"process {os.getpid()} (" in why for why in executor.waits] == [True, True]
     assert lock.exists()
     assert hands.state() == before
 
@@ -218,7 +228,6 @@ def test_the_lock_of_a_ralph_that_lives_is_not(hands: Hands, workspace: InPlace)
     since = workspace.snapshot()
     hands.write("new", "new")
     with (hands.top / ".git/index.lock").open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         lock.write(MARK)
         lock.flush()
         with pytest.raises(Busy):
@@ -228,9 +237,9 @@ def test_the_lock_of_a_ralph_that_lives_is_not(hands: Hands, workspace: InPlace)
 def test_a_ref_that_is_locked_is_named(hands: Hands, workspace: InPlace) -> None:
     since = workspace.snapshot()
     hands.write("new", "new")
-    (hands.top / ".git/refs/heads/main.lock").write_bytes(b"")
     before = hands.state()
-    with pytest.raises(Busy, match=r"refs/heads/main\.lock exists"):
+    lock = (hands.top / ".git/refs/heads/main.lock").open("wb")
+    with lock, pytest.raises(Busy, match=r"holds .*refs/heads/main\.lock"):
         workspace.commit(since, workspace.snapshot(), "Work", NOBODY)
     assert hands.state() == before
 
@@ -337,7 +346,7 @@ def test_a_snapshot_that_git_has_forgotten_is_an_error(hands: Hands, workspace: 
         ("error: file write error: No space left on device", CannotWrite),
         ('error: open("secret"): Permission denied\nfatal: Unable to process path', UnusableData),
         ("fatal: detected dubious ownership in repository at '/p'", UnusableData),
-        ("fatal: Unable to create '/p/.git/index.lock': File exists.\n\nAnother git", Busy),
+        ("fatal: bad object 0123456789012345678901234567890123456789", UnusableData),
         ("fatal: something new", RalphError),
         ("", RalphError),
     ],
@@ -375,8 +384,9 @@ def test_what_an_agent_put_in_the_place_of_an_index_is_neither_followed_nor_wait
     path.unlink(missing_ok=True)
     plant(path)
     git = Git(Processes(SystemClock()), str(hands.top))
-    remove_abandoned_lock(git)
-    assert os.path.lexists(path)
+    assert [os.path.lexists(one) for one in clear_locks(git.git_dir, 0.0)] == [True] * (
+        name == "index.lock"
+    )
     if name == "index":
         with pytest.raises(CannotWrite), scratch(git):
             pass

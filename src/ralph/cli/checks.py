@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from ralph.core.errors import RalphError
+from ralph.core.safe_text import one_line
 
 if TYPE_CHECKING:
     from ralph.ports.agent import Agent
@@ -43,6 +44,7 @@ def all_checks() -> Iterator[Check]:
     yield from _gates(project)
     yield from _agents(project)
     yield _repository(project.root)
+    yield from _locks(project)
     yield _space(project.root)
     yield from _wall(project)
     yield from _database(project)
@@ -228,6 +230,28 @@ def _repository(root: str) -> Check:
     if top is None:
         return Check("failed", f"{root} is not in a git repository", "git init")
     return Check("ok", f"git repository {top}")
+
+
+def _locks(project: "Project") -> Iterator[Check]:
+    """Of git, in the repository and in the private checkouts."""
+    from ralph.adapters.workspace.locks import find_locks, look_at
+    from ralph.wiring.checkouts import git_dirs
+
+    try:
+        paths = [path for place in git_dirs(project) for path in find_locks(place)]
+    except RalphError as error:
+        yield Check("failed", str(error), error.hint)
+        return
+    for lock in filter(None, map(look_at, paths)):
+        said = f"lock {one_line(lock.path)}, {lock.age_s:.0f} s old"
+        if lock.holder:
+            yield Check("warning", f"{said}, is held by {lock.holder}", "let it end, or end it")
+        elif lock.is_stale:
+            yield Check("warning", f"{said}, is stale", "`ralph run` moves it aside and goes on")
+        else:
+            yield Check("warning", f"{said}: its holder is not known", "look again in a moment")
+    if not paths:
+        yield Check("ok", "no lock of git's")
 
 
 def _wall(project: "Project") -> Iterator[Check]:

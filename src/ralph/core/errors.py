@@ -8,6 +8,7 @@
     ├── Unavailable           69   a program that is needed cannot be had
     ├── CannotWrite           73   a file or a database cannot be written
     ├── Busy                  75   somebody else is at it; try again later
+    ├── TemporaryFailure      75   the machine failed, not the data; a run pauses
     ├── BadConfig             78   a setting has a wrong value
     ├── IllegalTransition     64   the task's state does not allow it
     ├── CycleRefused          64   the edge would close a circle
@@ -63,6 +64,12 @@ class CannotWrite(RalphError):
 
 class Busy(RalphError):
     """somebody else is at it"""
+
+    exit_code = 75
+
+
+class TemporaryFailure(RalphError):
+    """the machine failed: nothing is known about the data"""
 
     exit_code = 75
 

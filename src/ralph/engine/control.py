@@ -6,8 +6,9 @@ from typing import Final
 
 from ralph.core.ending import Stop
 from ralph.core.errors import NoSuchTask, RalphError
-from ralph.core.events import RunPaused, RunResumed
+from ralph.core.events import RunPaused, RunResumed, RunWaiting
 from ralph.core.ids import TaskId
+from ralph.core.moment import iso
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked
 from ralph.engine.kit import Kit
@@ -105,6 +106,12 @@ def wait_while_paused(kit: Kit) -> None:
             kit.executor.sleep(60.0, lambda: _tick(kit))
     if not kit.paused:
         kit.record(RunResumed(run_id=run))
+
+
+def show_wait(kit: Kit, why: str, seconds: float) -> None:
+    """Tell people what the run waits for, and for how long at most."""
+    until = iso(kit.clock.now() + seconds)
+    kit.record(RunWaiting(run_id=kit.settings.run_id, reason=why, until=until))
 
 
 def is_called_off(kit: Kit) -> bool:

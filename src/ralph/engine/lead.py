@@ -4,7 +4,14 @@ from collections import Counter
 from typing import Final
 
 from ralph.core.check_events import ReviewStarted
-from ralph.core.errors import Busy, NoSuchTask, RalphError, UnusableData, UsageError
+from ralph.core.errors import (
+    Busy,
+    NoSuchTask,
+    RalphError,
+    TemporaryFailure,
+    UnusableData,
+    UsageError,
+)
 from ralph.core.events import RunEnded, TaskDone, TaskFailed, TaskMoved
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.outcome import EXIT_CODES, Outcome
@@ -14,7 +21,7 @@ from ralph.core.team_events import WorkerLeft
 from ralph.engine.control import SKIPPED, STOPPED, block, heed_abort, refuse_while_aborted
 from ralph.engine.gates import run_at, take_for_baseline
 from ralph.engine.kit import MARKER, Kit
-from ralph.engine.loop import End, Loop
+from ralph.engine.loop import End, Loop, paused
 from ralph.engine.recovery import recover
 from ralph.ports.executor import Interrupted
 from ralph.ports.history import Control, Word
@@ -55,6 +62,8 @@ def run_team(kit: Kit, trunk: Trunk, staff: Staff, workers: int) -> RunEnded:
     lead.start()
     try:
         report = lead.until_all_have_left()
+    except TemporaryFailure as error:
+        return lead.end(*paused(error))
     except RalphError as error:
         lead.end(Outcome.ERROR, str(error), error.exit_code)
         raise
@@ -210,7 +219,9 @@ class Lead(Loop):
                 return
             last = report.reason if report is not None else gone.reason
             why = f"{gone.seat} has died {DEATHS} times in a row, the last time: {last}"
-            report = Report(outcome=Outcome.ERROR, reason=why, exit_code=1)
+            # Told by itself: then nothing is wrong with the work.
+            outcome = Outcome.ERROR if report is None else Outcome.PAUSED
+            report = Report(outcome=outcome, reason=why, exit_code=EXIT_CODES[outcome])
         self.empty[gone.seat] = report
 
     def _dismiss_the_mute(self) -> None:

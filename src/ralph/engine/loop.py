@@ -9,8 +9,8 @@ from shlex import quote
 from msgspec.structs import replace
 
 from ralph.core.ended import Cost
-from ralph.core.errors import CannotWrite, RalphError, Unavailable
-from ralph.core.events import RunEnded, RunStarted, RunWaiting
+from ralph.core.errors import CannotWrite, RalphError, TemporaryFailure, Unavailable
+from ralph.core.events import RunEnded, RunStarted
 from ralph.core.ids import TaskId
 from ralph.core.limits import back_off_s, overload_s, spent
 from ralph.core.moment import epoch, iso
@@ -25,6 +25,7 @@ from ralph.engine.control import (
     ask_person,
     listen,
     refuse_while_aborted,
+    show_wait,
     wait,
     wait_while_paused,
 )
@@ -54,6 +55,8 @@ def run(kit: Kit) -> RunEnded:
     loop.start()
     try:
         outcome, reason = loop.until_settled()
+    except TemporaryFailure as error:
+        return loop.end(*paused(error))
     except RalphError as error:
         loop.end(Outcome.ERROR, str(error), error.exit_code)
         raise
@@ -61,6 +64,12 @@ def run(kit: Kit) -> RunEnded:
         loop.end(Outcome.ERROR, f"{type(error).__name__}: {error}", 70)
         raise
     return loop.end(outcome, reason, EXIT_CODES[outcome])
+
+
+def paused(error: TemporaryFailure) -> tuple[Outcome, str, int]:
+    """The machine could not do what was asked of it: the run ends, and the next one goes on."""
+    why = "; ".join(filter(None, (str(error), error.hint)))
+    return Outcome.PAUSED, why, EXIT_CODES[Outcome.PAUSED]
 
 
 def _no_tasks(target: Target) -> str:
@@ -356,8 +365,7 @@ class Loop:
     ) -> None:
         """Wait in sight of everybody."""
         kit = self.kit
-        until = iso(kit.clock.now() + seconds)
-        kit.record(RunWaiting(run_id=kit.settings.run_id, reason=reason, until=until))
+        show_wait(kit, reason, seconds)
         if run_s := kit.settings.limits.run_s:
             seconds = min(seconds, max(0.0, run_s - self.elapsed()))
         wait(kit, seconds, is_over)

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from ralph.core.errors import Busy, NoSuchTask
+from ralph.core.errors import Busy, NoSuchTask, TemporaryFailure
 from ralph.core.events import GatesWeighed, WorkSaved
 from ralph.core.gates import Evidence, GateResult, weigh
 from ralph.core.ids import TaskId
@@ -64,8 +64,9 @@ def merge(kit: Kit, trunk: Trunk, claim: Claim, session: Session) -> Merged:
         with whole:
             try:
                 return _merge(kit, trunk, claim.task, session, end)
-            except Busy:
-                # A person has committed to the branch just now, and again, and again.
+            except (Busy, TemporaryFailure):
+                # A person has committed to the branch just now, and again, and again; or a git
+                # was killed, and what it left is undone.
                 if attempt == TRIES:
                     raise
     raise AssertionError

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from ralph.core.ended import Ended
 from ralph.core.ending import Ending
-from ralph.core.errors import ClaimLost, RalphError, UnusableData
+from ralph.core.errors import ClaimLost, RalphError, TemporaryFailure, UnusableData
 from ralph.core.events import SessionEnded, Warned
 from ralph.core.moment import epoch, iso
 from ralph.core.outcome import Outcome
@@ -110,6 +110,8 @@ def _look(kit: Kit, session: Session, seen: float) -> Snapshot | None:
         now = kit.take_snapshot()
         last = seen + kit.settings.lease_s
         return kit.workspace.as_of(session.before or now, now, last)
+    except TemporaryFailure:
+        raise  # the next run finds the claim with a dead owner once more
     except RalphError:
         return None  # the claim in our hands goes back first; then someone else complains
 

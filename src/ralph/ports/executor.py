@@ -75,6 +75,11 @@ class Captures(Protocol):
         """Run a short command of our own (git) and return what it printed."""
         ...
 
+    def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
+        """Let time pass before such a command is tried again; a longer wait is shown to people.
+        `is_over` is asked at least twice a second, and True ends it."""
+        ...
+
 
 class Attends(Protocol):
     """Who runs a person's commands, which may take long."""

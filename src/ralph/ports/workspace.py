@@ -106,12 +106,9 @@ class Workspace(Protocol):
         """Make these files what they were in the snapshot's commit; nothing else changes."""
         ...
 
-    def is_locked(self) -> bool:
-        """Does another git hold the index, or has a killed one left its lock behind?"""
-        ...
-
-    def break_lock(self) -> str:
-        """Move the lock of a git that is dead out of the way; return where it is now."""
+    def clear_locks(self, since: float) -> list[str]:
+        """Move the locks of gits that are dead out of the way; return where they are now. What was
+        made `since` then, in seconds since the epoch, is of processes of ours that are gone."""
         ...
 
     def lost(self, commits: Sequence[str]) -> Lost:

@@ -18,6 +18,25 @@ def checkouts_of(project: Project) -> str:
     return os.path.join(project.state, "checkouts")
 
 
+def clear_stale_locks(project: Project, since: float) -> list[str]:
+    """Move aside what dead gits have left in the repository and in the private checkouts; return
+    where it is now. `since` says when the last run began, if it died."""
+    from ralph.adapters.workspace.locks import clear_locks
+
+    return [aside for place in git_dirs(project) for aside in clear_locks(place, since)]
+
+
+def git_dirs(project: Project) -> list[str]:
+    """Where locks of git can be: in the repository, and in the private checkouts."""
+    from ralph.adapters.workspace.layout import layout, top_of
+
+    top, folder = top_of(project.root), checkouts_of(project)
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    private = (os.path.join(folder, name, ".git") for name in names)
+    found = [] if top is None else [layout(top).common_dir]
+    return [*found, *(path for path in private if os.path.isdir(path) and not os.path.islink(path))]
+
+
 def found_checkouts(project: Project) -> "list[Found]":
     """All that there are."""
     from ralph.adapters.workspace.census import census
@@ -43,7 +62,8 @@ def the_rooms(project: Project) -> "Iterator[Rooms]":
         ground = ground_of(project)
         git: Captures = outside(ground, executor)
         source = InPlace(git, project.root)
-        stack.enter_context(CheckoutLock(source.git_dir, "clean"))
+        lock = stack.enter_context(CheckoutLock(source.git_dir, "clean"))
+        clear_stale_locks(project, lock.died_since)
         if project.loaded.config.sandbox.mode != "off":
             wall = stack.enter_context(wall_of(ground, *a_sandbox(ground, executor)))
             git = our_git(executor, wall, project.state)

@@ -22,6 +22,7 @@ def the_past(project: Project) -> "Iterator[Past]":
     from ralph.adapters.workspace.layout import layout
     from ralph.adapters.workspace.lock import CheckoutLock
     from ralph.adapters.workspace.past import GitPast
+    from ralph.wiring.checkouts import clear_stale_locks
     from ralph.wiring.programs import outside
     from ralph.wiring.walls import a_sandbox, ground_of, our_git, wall_of
 
@@ -31,7 +32,8 @@ def the_past(project: Project) -> "Iterator[Past]":
         ground = ground_of(project)
         top = find_top(outside(ground, executor), project.root)
         first = Git(outside(ground, executor), top)
-        stack.enter_context(CheckoutLock(first.git_dir, "undo"))
+        lock = stack.enter_context(CheckoutLock(first.git_dir, "undo"))
+        clear_stale_locks(project, lock.died_since)
         git: Captures = executor
         if project.loaded.config.sandbox.mode != "off":
             wall = stack.enter_context(wall_of(ground, *a_sandbox(ground, executor)))

@@ -24,7 +24,7 @@ from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.stock import Stock
 from ralph.adapters.workspace.throw_away import ThrowAway
 from ralph.documents.project_files import IGNORED
-from ralph.engine.control import is_called_off
+from ralph.engine.control import is_called_off, show_wait
 from ralph.engine.kit import Kit, Settings
 from ralph.engine.views import Views
 from ralph.inside.door import SocketDoor
@@ -37,7 +37,7 @@ from ralph.ports.store import Store
 from ralph.ui.team_files import TeamFiles
 from ralph.wiring.agents import find_agents, find_reviewers, find_verifiers
 from ralph.wiring.callers import a_person, with_news
-from ralph.wiring.checkouts import checkouts_of
+from ralph.wiring.checkouts import checkouts_of, clear_stale_locks
 from ralph.wiring.programs import search_path
 from ralph.wiring.project import Project, guardrails_of, open_library, open_store
 from ralph.wiring.screen import screen_of
@@ -181,6 +181,7 @@ def put_together(
             place.sync()
 
     found.store.before_mark = sync
+    executor.show_wait = lambda why, seconds: show_wait(kit, why, seconds)
     return Assembled(kit=kit, git=git, home=workspace, preparation=preparation)
 
 
@@ -215,7 +216,11 @@ def assemble_run(
     executor, store = found.executor, found.store
     run_id = new_run(store, found.clock)
     git_dir = InPlace(Outside(executor, found.path), project.root).git_dir
-    stack.enter_context(CheckoutLock(git_dir, run_id))
+    lock = stack.enter_context(CheckoutLock(git_dir, run_id))
+    told = [
+        f"a git that was killed has left a lock; it is {aside} now"
+        for aside in clear_stale_locks(project, lock.died_since)
+    ]
     goal = find_target(store, target(store) if callable(target) else target)
     settings = settings_of(project, run_id, goal, found.everyone, found.absent)
     signals = stack.enter_context(Signals(executor))
@@ -229,17 +234,17 @@ def assemble_run(
     made = put_together(
         stack,
         found,
-        msgspec.structs.replace(settings, warnings=silent),
+        msgspec.structs.replace(settings, warnings=(*told, *silent)),
         sink=sink,
         interrupted=lambda: signals.interrupted,
         person=a_person(executor, sink, signals.forgive, stdout) if not json else None,
         views=views_of(project, store, open_library(project)),
     )
     branch = project.loaded.config.git.branch
-    if branch and (told := made.home.go_to(branch)):
+    if branch and (change := made.home.go_to(branch)):
         kit = made.kit
         kit.settings = msgspec.structs.replace(
-            kit.settings, warnings=(*kit.settings.warnings, told)
+            kit.settings, warnings=(*kit.settings.warnings, change)
         )
     return made
 

@@ -5,7 +5,9 @@ import functools
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from ralph.adapters.executor.capture import capture
 from ralph.adapters.executor.companions import Companions
@@ -22,6 +24,13 @@ from ralph.core.ending import Exit
 from ralph.core.errors import Unavailable
 from ralph.ports.clock import Clock
 from ralph.ports.executor import Captured, Command, Listener, Timeouts
+
+SHOWN_S: Final = 3.0
+"""Nobody wants to hear of shorter waits."""
+
+
+def _print_wait(why: str, seconds: float) -> None:
+    sys.stderr.write(f"ralph: {why}; waiting for up to {seconds:.0f} s\n")
 
 
 class Processes:
@@ -45,6 +54,8 @@ class Processes:
         self._current: tuple[int, Traces] | None = None
         self._unkillable: list[subprocess.Popen[bytes]] = []
         self._companions = Companions()
+        self.show_wait: Callable[[str, float], None] = _print_wait
+        """Tells people why we wait, and for how long at most."""
 
     # Made on first use: many commands only capture a little git.
     @functools.cached_property
@@ -163,6 +174,12 @@ class Processes:
         return capture(
             argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s, started=self._is_ours
         )
+
+    def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
+        """Let time pass before a short command is tried again; a longer wait is shown."""
+        if seconds > SHOWN_S:
+            self.show_wait(why, seconds)
+        self.sleep(seconds, is_over)
 
     def attend(self, command: Command, *, timeout_s: float, tick: Callable[[], bool]) -> Captured:
         """Run a command that may take long, until it ends or `tick` says so."""

@@ -1,7 +1,7 @@
 """Where Ralph finds programs of its own: never where a session could have put one."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -45,3 +45,7 @@ class Outside:
         """As ever, from that PATH."""
         there = {**(os.environ if env is None else env), "PATH": self._path}
         return self._executor.capture(argv, cwd=cwd, env=there, stdin=stdin, timeout_s=timeout_s)
+
+    def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
+        """As ever."""
+        self._executor.wait(why, seconds, is_over)

@@ -263,6 +263,10 @@ class Inside:
             survey.cache_clear()
         raise Unavailable(f"the sandbox cannot start: {why}")
 
+    def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
+        """As ever."""
+        self._executor.wait(why, seconds, is_over)
+
     def _try(self, command: Command, timeout_s: float) -> tuple[Captured, str]:
         inside = self._sandbox.wrap(command, self._fence)
         got = self._executor.capture(

@@ -30,7 +30,8 @@ def make_clone(source: Git, top: str, commit: str, branch: str) -> Git:
     except OSError as error:
         raise CannotWrite(f"cannot write in {top}: {error.strerror}") from error
     clone = source.at(top)
-    clone.run("checkout", "-q", "-b", branch, commit)
+    # In a way that can be repeated.
+    clone.run("checkout", "-q", "-f", "-B", branch, commit)
     return clone
 
 
@@ -72,10 +73,10 @@ def _settle_in(source: Git, common: str, git_dir: str) -> None:
 
 def _carried(source: Git) -> list[tuple[str, str]]:
     """Settings of the source's own configuration, and an identity."""
-    got = source.ask("config", "--local", "-z", "--get-regexp", CARRIED)
+    got = source.ask("config", "--local", "-z", "--get-regexp", CARRIED, ok=(0, 1))
     pairs = [line.partition("\n") for line in text(got.stdout).split("\0") if line]
     settings = [(key, value) for key, _, value in pairs]
-    if source.ask("var", "GIT_AUTHOR_IDENT").code != 0:
+    if source.ask("var", "GIT_AUTHOR_IDENT", ok=(0, 128)).code != 0:
         # Without one the agent's own commits would fail.
         settings += [("user.name", "Ralph"), ("user.email", "ralph@localhost")]
     return settings

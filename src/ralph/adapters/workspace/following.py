@@ -47,7 +47,7 @@ class Following:
         if not at.branch:
             back = f"`git branch {branch} {ref}` brings it back"
             return f"your branch {branch} is gone; what was built is at {ref} ({back})"
-        head = text(self._git.ask("symbolic-ref", "-q", "HEAD").stdout).strip()
+        head = self._objects.branch_ref()
         try:
             if head != self._tip.branch_ref:
                 reason = self._used_elsewhere()
@@ -74,17 +74,13 @@ class Following:
                 return at, new
         raise Busy(f"{one_line(self._tip.branch)} moves all the time")
 
-    def begun(self) -> bool:
-        """Was somebody killed on the way?"""
-        return bool(self._objects.read_ref(self._under_way))
-
     def mend(self) -> None:
         """After a crash: finish what was begun, or undo it where a person has been since."""
         begun = self._objects.read_ref(self._under_way)
         if not begun:
             return
         old, new = self._git.word("rev-parse", f"{begun}^1", f"{begun}^2").split("\n")
-        head = text(self._git.ask("symbolic-ref", "-q", "HEAD").stdout).strip()
+        head = self._objects.branch_ref()
         at = self._objects.read_ref("HEAD")
         # Elsewhere now: then somebody has looked at the files and moved on from there.
         if head == self._tip.branch_ref and at in (old, new):
@@ -131,7 +127,10 @@ class Following:
             return "it has just moved"
         if any(os.path.exists(os.path.join(self._git.git_dir, mark)) for mark in UNFINISHED):
             return "a merge or a rebase is under way"
-        if text(self._git.ask("config", "--bool", "core.sparseCheckout").stdout) == "true\n":
+        if (
+            text(self._git.ask("config", "--bool", "core.sparseCheckout", ok=(0, 1)).stdout)
+            == "true\n"
+        ):
             return "your checkout is a sparse one"
         touched = {one.path for one in moving.files}
         dirty = [path for path in status.dirty if path in touched or not self._is_own(path)]
@@ -171,7 +170,7 @@ class Following:
         return os.path.lexists(full)
 
     def _is_known(self, path: str) -> bool:
-        return self._git.ask("ls-files", "--error-unmatch", "--", path).code == 0
+        return self._git.ask("ls-files", "--error-unmatch", "--", path, ok=(0, 1)).code == 0
 
     def _below(self, path: str) -> list[str]:
         full = os.path.join(self._git.top, path)
@@ -211,7 +210,7 @@ class Following:
         self._objects.move_refs(moves, "follows what was built")
 
     def _forget(self) -> None:
-        self._git.ask("update-ref", "-d", self._under_way)
+        self._git.ask("update-ref", "-d", self._under_way, ok=(0, 1, 128))
 
 
 def _names(paths: Sequence[str]) -> str:

@@ -5,13 +5,27 @@ therefore belongs inside the wall: hand in a `Captures` that puts it there. Noth
 starts a process in another way.
 """
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+import re
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Final
 
-from ralph.core.errors import Busy, CannotWrite, Missing, RalphError, Unavailable, UnusableData
+from ralph.adapters.workspace import locks
+from ralph.adapters.workspace.layout import layout
+from ralph.core.errors import (
+    CannotWrite,
+    Missing,
+    RalphError,
+    TemporaryFailure,
+    Unavailable,
+    UnusableData,
+)
 from ralph.core.safe_text import one_line
+from ralph.core.temporary import is_temporary, killed_by
 from ralph.ports.executor import Captured, Captures
 
 SETTINGS: Final = (
@@ -54,6 +68,17 @@ FIXED: Final = {
 PATIENCE_S: Final = 600.0
 """A checkout of a large repository on a slow disk takes minutes; a hang takes for ever."""
 
+TIMED_OUT: Final = 124
+"""As timeout(1) has it, and `Captures` reports it."""
+NOT_STARTED: Final = 71
+"""As sysexits has it, for a program that could not be started for want of memory or processes."""
+
+PAUSES_S: Final = (0.1, 1.0, 4.0)
+"""Before a git that died is tried again."""
+
+LOCKS: Final = 10
+"""So many locks may be in the way of one command, one after the other."""
+
 
 class Git:
     """Commands in one checkout."""
@@ -73,16 +98,51 @@ class Git:
         """Another checkout of the same repository."""
         return Git(self._executor, top, env=self._env)
 
-    def ask(self, *args: str, stdin: bytes = b"") -> Captured:
-        """Run it, whatever the exit code."""
-        return _capture(self._executor, args, self.top, self._env, stdin)
+    def ask(
+        self, *args: str, stdin: bytes = b"", ok: Collection[int] = (0,), once: bool = False
+    ) -> Captured:
+        """Run it, and return an answer: one of the exit codes that are `ok`.
 
-    def run(self, *args: str, stdin: bytes = b"") -> bytes:
+        A git that is killed, out of time or out of memory gives no answer. It is tried again, with
+        pauses; TemporaryFailure if that does not help. `once` is for commands that change files of
+        a checkout: after one of those has died, its caller has to look at what it left. Any other
+        exit code is an error as soon as git has said the same twice.
+        """
+        # The clock that dates files lags behind a little.
+        began, deaths, refused, locked = time.time() - 0.1, 0, once, 0
+        while True:
+            got = _capture(self._executor, args, self.top, self._env, stdin)
+            if got.code == 0:
+                return got
+            if why := _death(got):
+                # It leaves its locks, and nobody holds them.
+                self._clear_locks(began)
+                if once or deaths == len(PAUSES_S) or got.code == TIMED_OUT:
+                    raise _died(args, self.top, why)
+                self._executor.wait(why, PAUSES_S[deaths], lambda: False)
+                deaths += 1
+            elif (path := _lock_in(got.stderr, self.top)) and locked < LOCKS:
+                locks.release(path, self._executor, began if deaths else math.inf)
+                locked += 1
+            elif got.code in ok:
+                return got
+            elif refused:
+                raise git_error(args, got, self.top)
+            else:
+                refused = True
+
+    def release(self, lock: str) -> None:
+        """Get a lock out of the way; Busy if somebody holds it."""
+        locks.release(lock, self._executor)
+
+    def _clear_locks(self, since: float) -> None:
+        with suppress(RalphError):
+            for git_dir in {*layout(self.top)}:
+                locks.clear_locks(git_dir, since)
+
+    def run(self, *args: str, stdin: bytes = b"", once: bool = False) -> bytes:
         """Run it; anything but success is an error."""
-        got = self.ask(*args, stdin=stdin)
-        if got.code != 0:
-            raise git_error(args, got, self.top)
-        return got.stdout
+        return self.ask(*args, stdin=stdin, once=once).stdout
 
     def word(self, *args: str, stdin: bytes = b"") -> str:
         """Run what answers with one name."""
@@ -101,11 +161,7 @@ class Git:
 
 def find_top(executor: Captures, path: str) -> str:
     """The top directory of the checkout around `path`."""
-    args = ("rev-parse", "--show-toplevel")
-    got = _capture(executor, args, path, clean_environment(), b"")
-    if got.code != 0:
-        raise git_error(args, got, path)
-    return text(got.stdout).removesuffix("\n")
+    return Git(executor, path).word("rev-parse", "--show-toplevel")
 
 
 def clean_environment() -> dict[str, str]:
@@ -145,6 +201,8 @@ def _capture(
             timeout_s=PATIENCE_S,
         )
     except (FileNotFoundError, Unavailable) as error:
+        if is_temporary(str(error)):
+            return Captured(code=NOT_STARTED, stdout=b"", stderr=str(error).encode())
         if not os.path.isdir(cwd):
             raise Missing(f"there is no directory {one_line(cwd)}") from error
         raise Unavailable(
@@ -158,10 +216,6 @@ def git_error(args: Sequence[str], got: Captured, where: str) -> RalphError:
     said = got.stderr.decode("utf-8", "replace")
     line = _main_line(said)
     where = one_line(where)
-    if got.code < 0:
-        return Busy(
-            f"git {args[0]} was killed by signal {-got.code} in {where}", hint="run it again"
-        )
     if "not a git repository" in said:
         return Missing(f"{where} is not in a git repository", hint="git init")
     if "must be run in a work tree" in said:
@@ -171,8 +225,8 @@ def git_error(args: Sequence[str], got: Captured, where: str) -> RalphError:
             f"the repository in {where} belongs to another user, so git refuses to use it",
             hint=f"git config --global --add safe.directory {where}",
         )
-    if ".lock': File exists" in said:
-        return locked(said.partition("': File exists")[0].rpartition("'")[2])
+    if any(sign in said for sign in _DAMAGED):
+        return UnusableData(f"git cannot read what it needs in {where}: {line}", hint="git fsck")
     if "unable to index file" in said or ("open(" in said and "Permission denied" in said):
         return UnusableData(
             f"a file in {where} cannot be read: {line}", hint="make it readable, or ignore it"
@@ -194,12 +248,52 @@ _NOT_WRITABLE: Final = (
 )
 
 
-def locked(path: str) -> Busy:
-    """Somebody's lock is in the way. Whose it is cannot be known, so it is theirs to remove."""
-    return Busy(
-        f"another git command is at work: {one_line(path)} exists",
-        hint="wait for it; if no git is running, remove that file",
+_DAMAGED: Final = (
+    "bad object",
+    "not a tree object",
+    "unable to read tree",
+    "unable to read sha1 file",
+    "unable to unpack",
+    "is corrupt",
+    "index file corrupt",
+    "bad signature",
+    "missing blob",
+    "broken link",
+)
+
+
+def _death(got: Captured) -> str:
+    """Why git gave no answer; empty if it gave one."""
+    if signal := killed_by(got.code):
+        return f"was killed by signal {signal}"
+    said = got.stderr.decode("utf-8", "replace")
+    if got.code == TIMED_OUT:
+        return "did not end in time"
+    return f"failed: {_main_line(said)}" if is_temporary(said) else ""
+
+
+def _died(args: Sequence[str], where: str, why: str) -> TemporaryFailure:
+    name = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "")
+    return TemporaryFailure(
+        f"git {name} {why} in {one_line(where)}",
+        hint="see to memory and processes; `ralph run` goes on where it was",
     )
+
+
+_LOCKED: Final = (
+    re.compile(r"Unable to create '(.+\.lock)': File exists"),
+    re.compile(r"(?m)could not lock config file (.+): File exists$"),
+)
+
+
+def _lock_in(stderr: bytes, where: str) -> str:
+    """The lock that git complains about, by its path; empty if it complains about none."""
+    said = text(stderr)
+    for form in _LOCKED:
+        if found := form.search(said):
+            path = os.path.join(where, found[1])
+            return path if path.endswith(".lock") else f"{path}.lock"
+    return ""
 
 
 def _main_line(said: str) -> str:

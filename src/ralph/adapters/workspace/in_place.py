@@ -15,6 +15,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
+from typing import Final
 
 from ralph.adapters.workspace.branch import go_to_branch
 from ralph.adapters.workspace.carry import Carry
@@ -24,22 +25,24 @@ from ralph.adapters.workspace.git import Git, find_top, text
 from ralph.adapters.workspace.index import (
     Scratch,
     absent,
-    break_lock,
     index_lock,
-    remove_abandoned_lock,
     replace_index,
     scratch,
 )
 from ralph.adapters.workspace.layout import Layout, layout
+from ralph.adapters.workspace.locks import clear_locks
 from ralph.adapters.workspace.lost_commits import lost_commits
 from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
 from ralph.adapters.workspace.secrets import likely_secrets
 from ralph.adapters.workspace.status import Entry, Status, read_status
-from ralph.core.errors import RalphError
+from ralph.core.errors import RalphError, TemporaryFailure
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
 from ralph.ports.workspace import Committed, Lost, Withheld
+
+TRIES: Final = 3
+"""For what a git that was killed has left half done."""
 
 
 class InPlace:
@@ -50,7 +53,6 @@ class InPlace:
         self._git = Git(executor, find_top(executor, self._path))
         self._objects = Objects(self._git)
         self._flush = Flush()
-        remove_abandoned_lock(self._git)
 
     @property
     def path(self) -> str:
@@ -184,8 +186,15 @@ class InPlace:
         ones stay. It stops before it changes anything if a file changes under its hands, and may
         be called again after a crash.
         """
-        with index_lock(self._git):
-            Restore(self._git, self._objects, self._photograph).back_to(to)
+        for left in reversed(range(TRIES)):
+            try:
+                with index_lock(self._git):
+                    Restore(self._git, self._objects, self._photograph).back_to(to)
+            except TemporaryFailure:
+                if not left:
+                    raise
+            else:
+                return
 
     def put_back(self, to: Snapshot, paths: Sequence[str]) -> None:
         tree = self._objects.tree_of(to.head)
@@ -196,17 +205,15 @@ class InPlace:
             with suppress(FileNotFoundError):
                 os.unlink(os.path.join(self._git.top, path))
 
-    def is_locked(self) -> bool:
-        return os.path.lexists(os.path.join(self._git.git_dir, "index.lock"))
-
-    def break_lock(self) -> str:
-        return break_lock(self._git)
+    def clear_locks(self, since: float) -> list[str]:
+        places = dict.fromkeys(reversed(layout(self._git.top)))
+        return [aside for place in places for aside in clear_locks(place, since)]
 
     def lost(self, commits: Sequence[str]) -> Lost:
         return lost_commits(self._git, commits)
 
     def leave_lost_head(self, candidates: Sequence[str]) -> str:
-        if self._git.ask("rev-parse", "--verify", "--quiet", "HEAD").code != 0 or self._is_read(
+        if self._git.ask("rev-parse", "--verify", "--quiet", "HEAD", ok=(0, 1)).code != 0 or self._is_read(
             "HEAD"
         ):
             return ""
@@ -218,7 +225,7 @@ class InPlace:
         return ""
 
     def _is_read(self, commit: str) -> bool:
-        return self._git.ask("ls-tree", "-r", "-t", commit).code == 0
+        return self._git.ask("ls-tree", "-r", "-t", commit, ok=(0, 1, 128)).code == 0
 
     def sync(self) -> None:
         """Put on disk what git wrote, whoever ran it."""
@@ -332,6 +339,8 @@ class InPlace:
             replace_index(self._git, new)
             try:
                 self._objects.move_ref(ref, commit, status.head, message.partition("\n")[0])
+            except TemporaryFailure:
+                raise  # it may have moved, and then the new index is the right one
             except RalphError:
                 replace_index(self._git, old)
                 raise

@@ -6,7 +6,6 @@ the index is the old one or the new one.
 """
 
 import errno
-import fcntl
 import os
 import stat
 import time
@@ -14,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from ralph.adapters.workspace.git import Git, locked, raw
+from ralph.adapters.workspace.git import Git, raw
+from ralph.adapters.workspace.locks import MARK
 from ralph.adapters.workspace.status import Entry
 from ralph.core.errors import CannotWrite
 
-MARK: Final = b"held by ralph\n"
 STALE_S: Final = 3600.0
 ABSENT: Final = "000000"
 UNLED: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -56,7 +55,7 @@ class Scratch:
     def refresh(self) -> None:
         """Learn the files' times and sizes, so that the next status need not read them."""
         # Its exit code says that some file differs, which is no error.
-        self.git.ask("update-index", "-q", "--refresh")
+        self.git.ask("update-index", "-q", "--refresh", ok=(0, 1))
 
     def tree(self) -> str:
         """Its content as a tree object."""
@@ -119,40 +118,18 @@ def _sweep(folder: str) -> None:
 
 @contextmanager
 def index_lock(git: Git) -> Iterator[None]:
-    """Keep every other git from changing the index meanwhile.
-
-    A lock that is there already belongs to a person's git, to a killed agent's, or to a Ralph
-    that was killed while it held it. Only the last can be told apart: ours carries a mark, and
-    its holder has locked the file, which the kernel undoes when it dies; so that one is removed.
-    For the others nothing proves that they are dead (`git commit` keeps its lock, without having
-    the file open, while a person writes the message), so they stay and the error names the file.
-    """
+    """Keep every other git from changing the index meanwhile."""
     path = os.path.join(git.git_dir, "index.lock")
     handle = _create(path)
-    if handle is None and _abandoned(path):
+    while handle is None:
+        git.release(path)
         handle = _create(path)
-    if handle is None:
-        raise locked(path)
     try:
         yield
     finally:
         with suppress(FileNotFoundError):
             os.unlink(path)
         os.close(handle)
-
-
-def remove_abandoned_lock(git: Git) -> None:
-    """Take away the lock of a Ralph that was killed: a person's git would stumble over it."""
-    _abandoned(os.path.join(git.git_dir, "index.lock"))
-
-
-def break_lock(git: Git) -> str:
-    """Move the lock of a git that is dead out of the way, without deleting anything."""
-    folder = os.path.join(git.git_dir, "ralph")
-    os.makedirs(folder, exist_ok=True)
-    aside = os.path.join(folder, f"index.lock-{time.time_ns()}")
-    os.replace(os.path.join(git.git_dir, "index.lock"), aside)
-    return aside
 
 
 def replace_index(git: Git, new: Scratch) -> None:
@@ -171,27 +148,5 @@ def _create(path: str) -> int | None:
         return None
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
-    # Locked before it is marked: whoever sees the mark may rely on the lock.
-    fcntl.flock(handle, fcntl.LOCK_EX)
     os.write(handle, MARK)
     return handle
-
-
-def _abandoned(path: str) -> bool:
-    """Remove a lock of ours whose holder is dead."""
-    try:
-        handle = os.open(path, UNLED | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        if os.read(handle, len(MARK)) != MARK:
-            return False
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Somebody may have removed it and made a new one since we opened it.
-        if os.fstat(handle).st_ino == os.stat(path).st_ino:
-            os.unlink(path)
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)

@@ -1,6 +1,7 @@
 """One run in a checkout at a time."""
 
 import fcntl
+import math
 import os
 from types import TracebackType
 
@@ -17,6 +18,8 @@ class CheckoutLock:
         self.path = os.path.join(git_dir, "ralph", "run.lock")
         self.run = run
         self.fd = -1
+        self.died_since = math.inf
+        """When the last run began here, if it died; in seconds since the epoch."""
 
     def __enter__(self) -> "CheckoutLock":
         """Take it, or say who has it."""
@@ -37,6 +40,8 @@ class CheckoutLock:
                 f"another run is at work in this checkout ({holder or 'just starting'})",
                 hint="`ralph status` shows it, `ralph stop` ends it",
             ) from None
+        if (found := os.fstat(self.fd)).st_size:
+            self.died_since = found.st_mtime
         os.ftruncate(self.fd, 0)
         os.write(self.fd, f"run {self.run}, pid {os.getpid()}\n".encode())
         return self
@@ -47,5 +52,6 @@ class CheckoutLock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Give it back."""
+        """Give it back, and say by an empty file that we have come to the end."""
+        os.ftruncate(self.fd, 0)
         os.close(self.fd)

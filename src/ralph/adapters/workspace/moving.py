@@ -38,7 +38,7 @@ class Moving:
     def go(self) -> None:
         """Write the new files in a checkout that has the old ones; refuses where it has not."""
         with scratch(self._git) as index:
-            index.git.run(*WRITE, self._old, self._new)
+            index.git.run(*WRITE, self._old, self._new, once=True)
             replace_index(self._git, index)
 
     def bring(self, *, forward: bool) -> None:
@@ -49,7 +49,7 @@ class Moving:
             now = self._photograph(disk)
             strange = self._strange(now)
             ours = [entry for entry in entries if entry.path not in strange]
-            disk.git.run(*WRITE, now, self._with(now, ours))
+            disk.git.run(*WRITE, now, self._with(now, ours), once=True)
         with scratch(self._git) as index:
             index.put(entries)
             index.refresh()

@@ -32,8 +32,8 @@ class Named(NamedTuple):
 def named_by_git(executor: Captures, top: str, roots: Sequence[str]) -> tuple[Named, ...]:
     """Everything in these folders that settings name, wherever those are written."""
     found: dict[str, Named] = {}
-    got = Git(executor, top).ask("config", "--list", "--show-origin", "-z")
-    parts = text(got.stdout).split("\0")
+    got = Git(executor, top).run("config", "--list", "--show-origin", "-z")
+    parts = text(got).split("\0")
     for origin, setting in zip(parts[::2], parts[1::2], strict=False):
         key, _, value = setting.partition("\n")
         for one in _named(origin, key, value, top):

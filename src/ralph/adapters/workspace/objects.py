@@ -52,14 +52,13 @@ class Objects:
         if old == new:
             return ()
         args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
-        got = self._git.ask(*args, old, new)
-        if got.code != 0:
-            error = git_error(args, got, self._git.top)
+        try:
+            return tuple(_differences(self._git.run(*args, old, new)))
+        except UnusableData as error:
             raise UnusableData(
                 f"a recorded state of the checkout is gone: {error}",
                 hint="git keeps unused objects for two weeks unless told otherwise",
-            )
-        return tuple(_differences(got.stdout))
+            ) from error
 
     def commits(self, old: str, new: str) -> tuple[str, ...]:
         """What `new` has and `old` has not, oldest first."""
@@ -94,11 +93,7 @@ class Objects:
         options = ("--no-deref",) if ref == "HEAD" else ()
         target = ("-d", ref, old) if not new else (ref, new, old)
         args = ("update-ref", "-m", f"ralph: {one_line(reason)}", *options, *target)
-        got = self.signed.ask(*args)
-        if got.code != 0 and any(sign in got.stderr for sign in _MOVED):
-            raise Busy(f"{ref} was moved by somebody else meanwhile", hint="run it again")
-        if got.code != 0:
-            raise git_error(args, got, self._git.top)
+        self._move(args, {ref: new})
 
     def move_refs(self, moves: Mapping[str, tuple[str, str]], reason: str) -> None:
         """Point several refs at new commits, all or none of them; each with what it points at now,
@@ -108,36 +103,44 @@ class Objects:
             for ref, (new, old) in moves.items()
         )
         args = ("update-ref", "-m", f"ralph: {one_line(reason)}", "--stdin")
-        got = self.signed.ask(*args, stdin=raw(lines))
-        if got.code != 0 and any(sign in got.stderr for sign in _MOVED):
-            raise Busy(f"{' or '.join(moves)} was moved by somebody else meanwhile")
-        if got.code != 0:
+        self._move(args, {ref: new for ref, (new, _) in moves.items()}, raw(lines))
+
+    def _move(self, args: Sequence[str], wanted: Mapping[str, str], stdin: bytes = b"") -> None:
+        got = self.signed.ask(*args, stdin=stdin, ok=(0, 1, 128))
+        if got.code == 0:
+            return
+        if not any(sign in got.stderr for sign in _MOVED):
             raise git_error(args, got, self._git.top)
+        # By a git of ours that was killed when it had done it, perhaps.
+        if any(self.read_ref(ref) != new for ref, new in wanted.items()):
+            names = " or ".join(wanted)
+            raise Busy(f"{names} was moved by somebody else meanwhile", hint="run it again")
 
     def contains(self, commit: str, other: str) -> bool:
         """Is `other` part of the commit's history?"""
         args = ("merge-base", "--is-ancestor", other, commit)
-        got = self._git.ask(*args)
-        if got.code not in (0, 1):
-            raise git_error(args, got, self._git.top)
-        return got.code == 0
+        return self._git.ask(*args, ok=(0, 1)).code == 0
 
     def go_to_branch(self, ref: str) -> None:
         """Put the head on a branch; no file changes."""
         self.signed.run("symbolic-ref", "-m", "ralph: back to the branch", "HEAD", ref)
 
+    def branch_ref(self) -> str:
+        """The branch that is checked out, as a ref; empty when the head is detached."""
+        return text(self._git.ask("symbolic-ref", "-q", "HEAD", ok=(0, 1)).stdout).strip()
+
     def read_ref(self, ref: str) -> str:
         """The commit a ref points at, empty when there is no such ref."""
-        got = self._git.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-        return text(got.stdout).strip() if got.code == 0 else ""
+        args = ("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        return text(self._git.ask(*args, ok=(0, 1)).stdout).strip()
 
     def is_reachable(self, commit: str, *, apart_from: Sequence[str] = ()) -> bool:
         """Does any ref lead to the commit?"""
-        # Unknown objects make this fail, and they are not reachable.
+        # 129: the commit is unknown, so nothing leads to it.
         # Saved work is looked up first: there are few such refs, and it is the usual answer.
         for place in ("refs/ralph/", "refs/"):
-            got = self._git.ask("for-each-ref", "--format=%(refname)", "--contains", commit, place)
-            names = text(got.stdout).splitlines() if got.code == 0 else []
+            args = ("for-each-ref", "--format=%(refname)", "--contains", commit, place)
+            names = text(self._git.ask(*args, ok=(0, 129)).stdout).splitlines()
             if any(name not in apart_from for name in names):
                 return True
         return False
@@ -153,7 +156,7 @@ class Objects:
         missing = {
             f"GIT_{role}_{part}": value
             for role in ("AUTHOR", "COMMITTER")
-            if self._git.ask("var", f"GIT_{role}_IDENT").code != 0
+            if self._git.ask("var", f"GIT_{role}_IDENT", ok=(0, 128)).code != 0
             for part, value in (("NAME", "Ralph"), ("EMAIL", "ralph@localhost"))
         }
         return self._git.with_env(**missing)

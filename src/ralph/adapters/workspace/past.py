@@ -82,14 +82,14 @@ class GitPast:
         made = self._objects.write_commit(tree, message, (head,))
         # Forward to it, as git does it: it stops before it would overwrite what is not committed.
         args = ("merge", "--ff-only", "--no-autostash", "--quiet", made)
-        got = self._git.ask(*args)
+        got = self._git.ask(*args, ok=(0, 1, 128), once=True)
         if got.code != 0:
             raise _in_the_way(got.stderr) or git_error(args, got, self._git.top)
         return made
 
     def _revert(self, other: Git, commit: Commit) -> None:
         mainline = ("-m", "1") if commit.is_merge else ()
-        got = other.ask("revert", "--no-commit", *mainline, commit.id)
+        got = other.ask("revert", "--no-commit", *mainline, commit.id, ok=(0, 1, 128), once=True)
         if got.code == 0:
             return
         paths = text(other.run("diff", "--name-only", "--diff-filter=U", "-z")).split("\0")
@@ -108,11 +108,12 @@ class GitPast:
         folder = os.path.join(self._git.git_dir, "ralph", f"undo-{os.urandom(6).hex()}")
         os.makedirs(os.path.dirname(folder), exist_ok=True)
         try:
-            self._git.run("worktree", "add", "--quiet", "--detach", folder, head)
+            args = ("worktree", "add", "--quiet", "--detach", folder, head)
+            self._git.run(*args, once=True)
             yield self._git.at(folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-            self._git.ask("worktree", "prune")
+            self._git.ask("worktree", "prune", ok=(0, 1, 128))
 
 
 def _in_the_way(stderr: bytes) -> RalphError | None:

@@ -128,11 +128,8 @@ class PrivateCheckout:
         fetch(self._source, self._top, ref, ref)
         return saved
 
-    def is_locked(self) -> bool:
-        return self._inside.is_locked()
-
-    def break_lock(self) -> str:
-        return self._inside.break_lock()
+    def clear_locks(self, since: float) -> list[str]:
+        return self._inside.clear_locks(since)
 
     def lost(self, commits: Sequence[str]) -> Lost:
         return self._inside.lost(commits)
@@ -205,7 +202,7 @@ def forget(source: Git, top: str, name: str) -> None:
     """Remove a checkout, whole or not, and what kept its starting point alive."""
     # The folder last: as long as it is there, whoever is killed here is seen to have been at it.
     unpin(source, name)
-    source.ask("update-ref", "-d", pin(name))
+    source.ask("update-ref", "-d", pin(name), ok=(0, 1, 128))
     remove(top)
 
 

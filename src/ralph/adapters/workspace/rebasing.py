@@ -7,11 +7,12 @@ the ref `BACK` says where to go if we are killed; whoever comes next goes there 
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from ralph.adapters.workspace.git import Git, git_error, text
 from ralph.adapters.workspace.in_place import InPlace
+from ralph.adapters.workspace.locks import clear_locks
 from ralph.adapters.workspace.objects import Objects
 from ralph.adapters.workspace.private import BESIDE
 from ralph.adapters.workspace.restore import UNFINISHED
@@ -64,7 +65,7 @@ class Rebasing:
         head, back = refs.get("HEAD", ""), refs.get(BACK, "")
         if not back:
             return head
-        unlock(self._git.git_dir)
+        self._unlock()
         self._forget_unfinished()
         # What a half-done rebase has made is nothing that anybody would miss.
         ref = f"refs/heads/{self._branch}"
@@ -83,8 +84,7 @@ class Rebasing:
     def work(self, head: str, tip: str, pinned: str) -> Work:
         """Where the work begins: behind what the tip has, and behind what the checkout was put on,
         whatever has become of that since."""
-        got = self._git.ask("merge-base", head, tip)
-        shared = text(got.stdout).strip() if got.code == 0 else ""
+        shared = text(self._git.ask("merge-base", head, tip, ok=(0, 1)).stdout).strip()
         if not pinned or (shared and self._objects.contains(shared, pinned)):
             return Work(head, shared or pinned)
         if self._objects.contains(head, pinned) or not shared:
@@ -118,7 +118,7 @@ class Rebasing:
     def onto(self, tip: str, work: Work) -> tuple[str, ...]:
         """Put clean, committed work on the tip; return the files in which it does not fit. Then the
         checkout is as it was before."""
-        unlock(self._git.git_dir)
+        self._unlock()
         self._forget_unfinished()
         self._keep_branch(work.head)
         with self._way_back(work.head):
@@ -135,7 +135,7 @@ class Rebasing:
     def beside(self, tip: str, base: str, saved: str, name: str) -> tuple[str, ...]:
         """Put the checkout on the tip with what was saved in its files, uncommitted; return the
         files in which both sides are between conflict markers."""
-        unlock(self._git.git_dir)
+        self._unlock()
         with self._way_back(saved):
             self.put_on(tip)
             # Undated, so that the markers, which name it, are the same when it is done again.
@@ -165,7 +165,7 @@ class Rebasing:
 
     def start_over(self, tip: str) -> None:
         """Put the checkout on the tip, clean; whoever is killed on the way gets there."""
-        unlock(self._git.git_dir)
+        self._unlock()
         with self._way_back(tip):
             self.put_on(tip)
         self._arrived(tip)
@@ -202,7 +202,7 @@ class Rebasing:
         return self._pick("cherry-pick", *allowed, one)
 
     def _pick(self, *args: str) -> tuple[str, ...]:
-        got = self._objects.signed.ask(*OPTIONS, *args)
+        got = self._objects.signed.ask(*OPTIONS, *args, ok=(0, 1, 128), once=True)
         if got.code == 0:
             return ()
         files = self._unmerged()
@@ -236,7 +236,7 @@ class Rebasing:
 
     def _refs(self) -> dict[str, str]:
         """Every ref of the clone, which has few, and the head."""
-        listed = text(self._git.ask("show-ref", "--head").stdout).splitlines()
+        listed = text(self._git.ask("show-ref", "--head", ok=(0, 1)).stdout).splitlines()
         return {name: commit for commit, _, name in (line.partition(" ") for line in listed)}
 
     def _keep_branch(self, head: str) -> None:
@@ -245,25 +245,16 @@ class Rebasing:
         if left and left != head and not self._objects.contains(head, left):
             self._objects.rescue(left)
 
+    def _unlock(self) -> None:
+        """Nobody else is at work here, so every lock is that of a git of ours."""
+        clear_locks(self._git.git_dir, since=0.0)
+
     def _forget_unfinished(self) -> None:
         for mark, command in UNFINISHED.items():
             if os.path.exists(os.path.join(self._git.git_dir, mark)):
-                self._git.ask(*command)
+                self._git.ask(*command, ok=(0, 1, 128))
 
 
 def _real_name(path: str) -> str:
     """Where a file and a folder meet, git calls one of them `name~1a2b3c4 (subject)`."""
     return re.sub(r"~(HEAD|[0-9a-f]{7,} \(.*\))$", "", path, flags=re.DOTALL)
-
-
-def unlock(git_dir: str) -> None:
-    """Remove the locks of killed gits, in a repository in which nobody else is at work."""
-    locks = [os.path.join(git_dir, f"{name}.lock") for name in LOCKED]
-    for folder, _, names in os.walk(os.path.join(git_dir, "refs")):
-        locks += [os.path.join(folder, name) for name in names if name.endswith(".lock")]
-    for path in locks:
-        with suppress(FileNotFoundError, IsADirectoryError):
-            os.unlink(path)
-
-
-LOCKED: Final = ("HEAD", "ORIG_HEAD", "index", "packed-refs", "config", "shallow")

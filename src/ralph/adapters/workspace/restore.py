@@ -91,7 +91,7 @@ class Restore:
         """
         # With sparse rules in force it would remove a person's files that lie outside of them.
         options = ("--no-sparse-checkout", "-n") if dry else ("--no-sparse-checkout",)
-        disk.git.run("read-tree", "-m", "-u", *options, old, new)
+        disk.git.run("read-tree", "-m", "-u", *options, old, new, once=not dry)
 
     def _mop_up(self, to: Snapshot) -> None:
         """Remove what only the session's own .gitignore hid, then look whether all is well."""
@@ -153,7 +153,7 @@ class Restore:
         """
         for mark, command in UNFINISHED.items():
             if os.path.exists(os.path.join(self._git.git_dir, mark)):
-                self._git.ask(*command)
+                self._git.ask(*command, ok=(0, 1, 128))
 
     # -- index
 

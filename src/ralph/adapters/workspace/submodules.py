@@ -25,7 +25,8 @@ def fill(source: Git, clone: Git, name: str) -> None:
             theirs.run("update-ref", f"refs/ralph/base/{name}", commit)
             ours = make_clone(theirs, os.path.join(clone.top, path), commit, f"ralph/{name}")
         elif Objects(ours).read_ref("HEAD") != commit:
-            ours.ask("checkout", "-q", "--detach", commit)
+            # It stays where it is if the session's files are in the way.
+            ours.ask("checkout", "-q", "--detach", commit, ok=(0, 1, 128), once=True)
         fill(theirs, ours, name)
 
 
@@ -46,7 +47,7 @@ def unpin(source: Git, name: str) -> None:
     for path, _ in _links(source):
         theirs = _at(source, path)
         if theirs is not None:
-            theirs.ask("update-ref", "-d", f"refs/ralph/base/{name}")
+            theirs.ask("update-ref", "-d", f"refs/ralph/base/{name}", ok=(0, 1, 128))
             unpin(theirs, name)
 
 

@@ -15,7 +15,6 @@ from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.private import pin
 from ralph.adapters.workspace.rebasing import Work
 from ralph.adapters.workspace.rooms import Rooms
-from ralph.adapters.workspace.stale import remove_stale_locks
 from ralph.adapters.workspace.throw_away import throw_away
 from ralph.adapters.workspace.tip import Tip
 from ralph.core.errors import CannotWrite, Missing, RalphError
@@ -216,6 +215,5 @@ class SharedBranch:
         return self._following.follow()
 
     def tidy(self) -> None:
-        remove_stale_locks(self._git, (self._tip.branch_ref,) if self._following.begun() else ())
         self._following.mend()
         self._rooms.sweep()

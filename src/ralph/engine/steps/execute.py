@@ -22,12 +22,11 @@ from ralph.ports.history import Mark, Session
 def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     """The session after its end, with its final message, durably marked."""
     session = _start(kit, claim, brief)
-    was_locked = kit.workspace.is_locked()
+    began = kit.clock.now()
     session, heard, took = relay(kit, claim, session, brief, again=lambda: compose(kit, claim))
-    if not was_locked and kit.workspace.is_locked():
-        # Everything that the session started is gone, so nobody holds it any more.
-        aside = kit.workspace.break_lock()
-        kit.warn(f"the session left git's index locked; the lock is {aside} now", claim.task.id)
+    # Everything that the session started is gone, and holds no lock any more.
+    for aside in kit.workspace.clear_locks(began):
+        kit.warn(f"the session left a lock of git's; it is {aside} now", claim.task.id)
     for line in kit.document.leave(claim.task) if kit.document is not None else ():
         kit.warn(line, claim.task.id)
     after, changes = _look(kit, session)

@@ -63,6 +63,11 @@ class FakeExecutor:
         """Nothing here needs git."""
         raise NotImplementedError
 
+    def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
+        """Time passes at once."""
+        del why
+        self.sleep(seconds, is_over)
+
     def watch(self, fd: int, ready: Callable[[], None]) -> None:
         """Nobody knocks."""
 

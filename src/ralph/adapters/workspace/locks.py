@@ -1,0 +1,208 @@
+"""Lock files of git: where they are, who holds them, and moving aside those that nobody holds.
+
+git makes `NAME.lock` before it changes NAME, and renames or removes it afterwards. A git that is
+killed in between leaves it, and every later one refuses to work. A lock is stale if no process that
+can be seen has it open, no git that can be seen works in its repository, and it is not younger than
+a tool needs that holds it in another way; that last condition does not apply to locks that were
+made by processes of ours, which are known to be dead.
+"""
+
+import math
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from ralph.adapters.workspace.layout import layout, top_of
+from ralph.core.errors import Busy, CannotWrite, UnusableData
+from ralph.core.safe_text import one_line
+from ralph.ports.executor import Captures
+
+MARK: Final = b"held by ralph\n"
+"""In the locks that Ralph makes itself, and keeps open as long as it holds them."""
+YOUNG_S: Final = 2.0
+"""Other tools than git hold a lock for milliseconds."""
+UNSEEN_S: Final = 10.0
+"""The same where a holder may be out of sight: outside of the container in which we are."""
+PATIENCE_S: Final = 60.0
+"""How long a live holder is waited for. `git commit` holds the index while its editor is open."""
+WHOLE_MACHINE: Final = "pid:[4026531836]"
+"""Linux gives this number to the first namespace of processes, from which all can be seen."""
+OWN: Final = "ralph"
+"""Ralph's own folder in a git directory. What is called a lock there is none of git's."""
+
+
+class Lock(NamedTuple):
+    """One lock file."""
+
+    path: str
+    age_s: float
+    holder: str
+    """The live process that holds it, in words; empty if none can be seen."""
+    left_s: float
+    """How much older it has to be, if nobody holds it, to be stale."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Does nobody hold it any more?"""
+        return not self.holder and self.left_s <= 0
+
+
+def find_locks(git_dir: str) -> Iterator[str]:
+    """All of a repository, with those of its linked worktrees and its submodules."""
+    yield from _locks_in(git_dir)
+    for folder in ("refs", "logs", "reftable"):
+        for at, _, names in os.walk(os.path.join(git_dir, folder)):
+            yield from (os.path.join(at, name) for name in names if name.endswith(".lock"))
+    for folder in ("", "pack", "info", "info/commit-graphs"):
+        yield from _locks_in(os.path.join(git_dir, "objects", folder))
+    for at, names, _ in os.walk(os.path.join(git_dir, "worktrees")):
+        yield from (lock for name in names for lock in find_locks(os.path.join(at, name)))
+        names.clear()
+    # The name of a submodule may have slashes in it.
+    for at, names, files in os.walk(os.path.join(git_dir, "modules")):
+        if "HEAD" in files:
+            yield from find_locks(at)
+            names.clear()
+
+
+def _locks_in(folder: str) -> Iterator[str]:
+    with suppress(OSError):
+        names = os.listdir(folder)
+        yield from (os.path.join(folder, name) for name in names if name.endswith(".lock"))
+
+
+def look_at(path: str, since: float = math.inf) -> Lock | None:
+    """What is known of a lock, None if there is none. Processes of ours made those that are not
+    older than `since`, and are dead."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    # Of the two times this is the one that nobody can set. A clock may have been set back.
+    age = abs(time.time() - found.st_ctime)
+    holder = _holder(path, found)
+    is_ours = found.st_ctime >= since or _is_marked(path, found)
+    enough = 0.0 if is_ours else YOUNG_S if _sees_all() else UNSEEN_S
+    return Lock(path, age, holder, enough - age)
+
+
+def clear_locks(git_dir: str, since: float = math.inf) -> list[str]:
+    """Move the stale locks of a repository aside; return where they are now."""
+    found = (look_at(path, since) for path in find_locks(git_dir))
+    return [_move_aside(lock.path) for lock in found if lock is not None and lock.is_stale]
+
+
+def release(path: str, executor: Captures, since: float = math.inf) -> None:
+    """Get a lock out of the way: wait while somebody holds it, and move it aside if it is stale.
+    Busy if it is held for too long."""
+
+    def is_free() -> bool:
+        now = look_at(path, since)
+        return now is None or now.is_stale
+
+    lock = look_at(path, since)
+    if lock is not None and not lock.is_stale:
+        why = f"{lock.holder or 'another git command'} holds {one_line(path)}"
+        executor.wait(why, PATIENCE_S if lock.holder else lock.left_s, is_free)
+        lock = look_at(path, since)
+    if lock is not None and not lock.is_stale:
+        raise busy(lock)
+    if lock is not None:
+        _move_aside(path)
+
+
+def busy(lock: Lock) -> Busy:
+    """The error that names the holder of a lock."""
+    if lock.holder:
+        said = f"{lock.holder} is at work: it holds {one_line(lock.path)}"
+        return Busy(said, hint="let it end, or end it; `ralph doctor` shows every lock")
+    return Busy(
+        f"another git command may be at work: {one_line(lock.path)} is {lock.age_s:.0f} s old",
+        hint="run it again in a moment",
+    )
+
+
+def _move_aside(path: str) -> str:
+    """Nothing is deleted: what a dead git had written is still there to be looked at."""
+    git_dir = _git_dir_of(path)
+    folder = os.path.join(git_dir, OWN)
+    name = os.path.relpath(path, git_dir).replace(os.sep, "-")
+    aside = os.path.join(folder, f"{name}-{time.time_ns()}")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        os.rename(path, aside)
+    except FileNotFoundError:
+        return path  # its holder, or another run, was quicker
+    except OSError as error:
+        raise CannotWrite(f"cannot move {path} aside: {error.strerror}") from error
+    return aside
+
+
+def _git_dir_of(path: str) -> str:
+    folder = os.path.dirname(path)
+    while not os.path.lexists(os.path.join(folder, "HEAD")) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _is_marked(path: str, found: os.stat_result) -> bool:
+    if found.st_size != len(MARK):
+        return False
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with os.fdopen(handle, "rb") as file:
+        return file.read(len(MARK)) == MARK
+
+
+def _sees_all() -> bool:
+    if not sys.platform.startswith("linux"):
+        return True
+    try:
+        return os.readlink("/proc/self/ns/pid") == WHOLE_MACHINE
+    except OSError:
+        return False
+
+
+def _holder(path: str, lock: os.stat_result) -> str:
+    """A live process that has the lock open, or a git that works in its repository: git closes the
+    index's lock, and holds it, while an editor is open."""
+    import psutil  # type: ignore[import-untyped]
+
+    real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    for process in psutil.process_iter():
+        try:
+            is_git = process.name().startswith("git") and _is_older(process, lock)
+            try:
+                opened = [file.path for file in process.open_files()]
+                holds = real in opened or (is_git and _works_at(process, _git_dir_of(real)))
+            except psutil.AccessDenied:
+                # Who makes a file owns it.
+                holds = is_git and process.uids().effective == lock.st_uid
+            if holds and process.status() != psutil.STATUS_ZOMBIE:
+                command = " ".join(process.cmdline()) or process.name()
+                return f"process {process.pid} ({one_line(command, 60)})"
+        except (psutil.Error, OSError):
+            continue  # it has ended
+    return ""
+
+
+def _is_older(process: Any, lock: os.stat_result) -> bool:
+    """Could it have made the lock? Its start is known to the second."""
+    return bool(process.create_time() <= lock.st_ctime + YOUNG_S)
+
+
+def _works_at(process: Any, git_dir: str) -> bool:
+    folder = os.path.realpath(process.cwd())
+    places = [folder] if f"{folder}/".startswith(f"{git_dir}/") else []
+    top = top_of(folder)
+    with suppress(UnusableData):
+        places += layout(top) if top is not None else ()
+    told = (*process.cmdline(), process.environ().get("GIT_DIR", ""))
+    return any(f"{git_dir}/".startswith(f"{place}/") for place in places) or any(
+        git_dir in word for word in told
+    )
