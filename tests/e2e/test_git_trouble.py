@@ -1,5 +1,6 @@
 """Agents that do things to the repository, and repositories in odd states."""
 
+import json
 import os
 from pathlib import Path
 
@@ -125,19 +126,33 @@ def test_a_lock_that_an_agent_left_is_moved_aside(project: Project) -> None:
     assert any(str(aside) in event.get("message", "") for event in events)
 
 
-def test_somebody_elses_lock_is_named_and_nothing_is_lost(project: Project) -> None:
-    sessions = project.path.parent / "sessions"
-    project.agent(f"echo x >> '{sessions}'; {DONE}")
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
+def test_a_lock_of_a_dead_git_stops_nobody(project: Project, name: str) -> None:
+    project.agent(DONE)
     task = project.add("x")
-    lock = project.path / ".git" / "index.lock"
-    lock.touch()
-    refused(project.try_ralph("run"), 75, "index.lock", "hint: ")
-    assert lock.exists()
-    lock.unlink()
+    lock = project.path / ".git" / name
+    lock.write_text("dead")
     project.ralph("run")
     assert project.status(task) == "done"
     assert project.commits()[0] == "x"
-    assert sessions.read_text() == "x\n", "the session was good and must not be repeated"
+    assert not lock.exists()
+
+
+def test_a_lock_of_a_live_git_is_waited_for_in_sight(project: Project) -> None:
+    project.agent(DONE)
+    task = project.add("x")
+    lock = project.path / ".git" / "index.lock"
+    with lock.open("w"):
+        run = project.start("run", "--json")
+        assert run.stdout is not None
+        waiting = next(line for line in run.stdout if '"run_waiting"' in line)
+    lock.unlink()
+    told = json.loads(waiting)
+    assert f"process {os.getpid()} (" in told["reason"]
+    assert "index.lock" in told["reason"]
+    run.communicate(timeout=240)
+    assert run.returncode == 0
+    assert project.status(task) == "done"
 
 
 def test_a_lock_that_an_agent_removes_does_not_matter(project: Project) -> None:

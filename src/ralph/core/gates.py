@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from ralph.core.temporary import KILLED
+
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
     """A command that must pass."""
@@ -27,8 +29,8 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cannot_run(self) -> bool:
-        """Not found, not executable, or out of time: it says nothing about the work."""
-        return self.code in (None, 126, 127)
+        """Not found, not executable, out of time, or killed: it says nothing about the work."""
+        return self.code in (None, 126, 127) or self.code in KILLED
 
 
 class Evidence(StrEnum):

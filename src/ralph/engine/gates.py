@@ -3,11 +3,12 @@
 import contextlib
 import os
 
-from ralph.core.ending import Stop
+from ralph.core.ending import Exit, Stop
 from ralph.core.errors import Unavailable
 from ralph.core.events import BaselineTaken, GateEnded, GateStarted
 from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import TaskId
+from ralph.core.temporary import KILLED
 from ralph.documents.coverage import percent
 from ralph.engine.control import listen
 from ralph.engine.enclosed import run_enclosed
@@ -115,23 +116,11 @@ def run_at(kit: Kit, gate: Gate, checkout: str) -> GateResult:
 
 def _run(kit: Kit, gate: Gate, task: TaskId | None, checkout: str = "") -> GateResult:
     kit.record(GateStarted(task_id=task, name=gate.name))
-    tail = _Tail(kit, task)
-    log = f"{kit.files}.gate-{_file_name(gate.name)}.log"
-    with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(log), exist_ok=True)
-    with gate_room(kit.env, kit.settings.seat, is_walled=kit.wall.stands) as env:
-        exit_ = run_enclosed(
-            kit,
-            Command(
-                argv=("/bin/sh", "-c", gate.command),
-                cwd=checkout or kit.workspace.path,
-                env=env,
-            ),
-            log=log,
-            timeouts=Timeouts(hard_s=kit.settings.gate_timeout_s),
-            listener=tail,
-            task=task,
-        )
+    exit_, tail = _try(kit, gate, task, checkout)
+    if exit_.stop is None and exit_.code in KILLED:
+        # By the system, when memory was short, or by a person. The second time it is the gate's.
+        kit.warn(f"gate {gate.name} was killed from outside; it runs once more", task)
+        exit_, tail = _try(kit, gate, task, checkout)
     if exit_.stop is Stop.INTERRUPTED:
         raise Interrupted
     timed_out = exit_.stop is not None
@@ -155,6 +144,27 @@ def _run(kit: Kit, gate: Gate, task: TaskId | None, checkout: str = "") -> GateR
         )
     )
     return result
+
+
+def _try(kit: Kit, gate: Gate, task: TaskId | None, checkout: str) -> tuple[Exit, _Tail]:
+    tail = _Tail(kit, task)
+    log = f"{kit.files}.gate-{_file_name(gate.name)}.log"
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(log), exist_ok=True)
+    with gate_room(kit.env, kit.settings.seat, is_walled=kit.wall.stands) as env:
+        exit_ = run_enclosed(
+            kit,
+            Command(
+                argv=("/bin/sh", "-c", gate.command),
+                cwd=checkout or kit.workspace.path,
+                env=env,
+            ),
+            log=log,
+            timeouts=Timeouts(hard_s=kit.settings.gate_timeout_s),
+            listener=tail,
+            task=task,
+        )
+    return exit_, tail
 
 
 def too_little(gate: Gate, said: str) -> str:

@@ -36,7 +36,7 @@ from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
 from ralph.adapters.workspace.secrets import likely_secrets
 from ralph.adapters.workspace.status import Entry, Status, read_status
-from ralph.core.errors import RalphError, TemporaryFailure
+from ralph.core.errors import RalphError, TemporaryFailure, UnusableData
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
 from ralph.ports.workspace import Committed, Lost, Withheld
@@ -48,11 +48,17 @@ TRIES: Final = 3
 class InPlace:
     """The checkout around a project's directory. Paths are relative to its top."""
 
+    _git_dirs: tuple[str, ...] = ()
+    """Where git keeps what belongs to all checkouts of the repository, and to this one."""
+
     def __init__(self, executor: Captures, project_path: str) -> None:
         self._path = os.path.abspath(project_path)
         self._git = Git(executor, find_top(executor, self._path))
         self._objects = Objects(self._git)
         self._flush = Flush()
+        # Before any session: one may lead us elsewhere.
+        with suppress(UnusableData):
+            self._git_dirs = tuple(dict.fromkeys(reversed(layout(self._git.top))))
 
     @property
     def path(self) -> str:
@@ -206,8 +212,7 @@ class InPlace:
                 os.unlink(os.path.join(self._git.top, path))
 
     def clear_locks(self, since: float) -> list[str]:
-        places = dict.fromkeys(reversed(layout(self._git.top)))
-        return [aside for place in places for aside in clear_locks(place, since)]
+        return [aside for place in self._git_dirs for aside in clear_locks(place, since)]
 
     def lost(self, commits: Sequence[str]) -> Lost:
         return lost_commits(self._git, commits)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from ralph.adapters.workspace.stock import Stock
-from ralph.core.errors import RalphError, Unavailable
+from ralph.core.errors import RalphError, TemporaryFailure, Unavailable
 from ralph.core.safe_text import one_line
-from ralph.ports.executor import Attends, Command
+from ralph.core.temporary import KILLED, is_temporary
+from ralph.ports.executor import Attends, Captured, Command
 from ralph.ports.sandbox import Wall
 
 SETUP_S: Final = 900.0
@@ -72,14 +73,29 @@ class Preparation:
 
     def _set_up(self, line: str, path: str) -> None:
         command = Command(argv=("/bin/sh", "-c", line), cwd=path, env=self._env)
-        with self._wall.around(command) as inside:
-            done = self._executor.attend(inside.command, timeout_s=SETUP_S, tick=self._tick)
+        done = self._attend(command)
+        if _is_killed(done):
+            done = self._attend(command)
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        if _is_killed(done):
+            raise TemporaryFailure(
+                f"the setup command {line!r} exits with {done.code}: {one_line(said[-200:])}",
+                hint="see to memory and processes, then `ralph run` goes on",
+            )
         if done.code != 0:
-            said = (done.stderr or done.stdout).decode(errors="replace").strip()
             raise Unavailable(
                 f"the setup command {line!r} exits with {done.code} in a private checkout",
                 hint=one_line(said[-200:]) or "try it by hand, then mend [workspace] setup",
             )
+
+    def _attend(self, command: Command) -> Captured:
+        with self._wall.around(command) as inside:
+            return self._executor.attend(inside.command, timeout_s=SETUP_S, tick=self._tick)
+
+
+def _is_killed(done: Captured) -> bool:
+    """By somebody else, or for want of memory: that says nothing about the command."""
+    return done.code in KILLED or (done.code != 0 and is_temporary(done.stderr.decode("latin-1")))
 
 
 def _copy(source: str, found: str, target: str) -> None:
