@@ -1,5 +1,6 @@
 """The person's branch and checkout follow the tip, unless something of theirs is in the way."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -146,10 +147,10 @@ def test_a_sparse_checkout_is_left_to_the_person(source: Hands) -> None:
     assert source.state() == before
 
 
-def test_a_lock_of_the_persons_git_is_waited_for(source: Hands) -> None:
+def test_a_lock_of_the_persons_git_is_left_alone(source: Hands) -> None:
     trunk = built(source)
-    (source.top / ".git/index.lock").touch()
-    assert "index.lock" in trunk.follow()
+    with (source.top / ".git/index.lock").open("wb"):
+        assert f"process {os.getpid()} (" in trunk.follow()
     (source.top / ".git/index.lock").unlink()
     assert trunk.follow() == ""
 

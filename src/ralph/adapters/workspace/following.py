@@ -54,7 +54,8 @@ class Following:
                 if not reason:
                     self._move_branch(at.branch, new)
             else:
-                with index_lock(self._git):
+                # The next one who merges tries again.
+                with index_lock(self._git, waits=False):
                     moving = Moving(self._git, self._objects, at.branch, new)
                     reason = self._in_the_way(moving, at.branch)
                     if not reason:

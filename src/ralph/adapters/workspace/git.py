@@ -122,7 +122,7 @@ class Git:
                 self._executor.wait(why, PAUSES_S[deaths], lambda: False)
                 deaths += 1
             elif (path := _lock_in(got.stderr, self.top)) and locked < LOCKS:
-                locks.release(path, self._executor, began if deaths else math.inf)
+                locks.release(path, self._executor, since=began if deaths else math.inf)
                 locked += 1
             elif got.code in ok:
                 return got
@@ -131,9 +131,9 @@ class Git:
             else:
                 refused = True
 
-    def release(self, lock: str) -> None:
+    def release(self, lock: str, *, waits: bool) -> None:
         """Get a lock out of the way; Busy if somebody holds it."""
-        locks.release(lock, self._executor)
+        locks.release(lock, self._executor, waits=waits)
 
     def _clear_locks(self, since: float) -> None:
         with suppress(RalphError):

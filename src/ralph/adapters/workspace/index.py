@@ -117,12 +117,13 @@ def _sweep(folder: str) -> None:
 
 
 @contextmanager
-def index_lock(git: Git) -> Iterator[None]:
-    """Keep every other git from changing the index meanwhile."""
+def index_lock(git: Git, *, waits: bool = True) -> Iterator[None]:
+    """Keep every other git from changing the index meanwhile. Busy if somebody else does that; not
+    before they have had some time to end, unless it is said not to wait."""
     path = os.path.join(git.git_dir, "index.lock")
     handle = _create(path)
     while handle is None:
-        git.release(path)
+        git.release(path, waits=waits)
         handle = _create(path)
     try:
         yield

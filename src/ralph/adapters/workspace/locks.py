@@ -95,16 +95,16 @@ def clear_locks(git_dir: str, since: float = math.inf) -> list[str]:
     return [_move_aside(lock.path) for lock in found if lock is not None and lock.is_stale]
 
 
-def release(path: str, executor: Captures, since: float = math.inf) -> None:
+def release(path: str, executor: Captures, *, since: float = math.inf, waits: bool = True) -> None:
     """Get a lock out of the way: wait while somebody holds it, and move it aside if it is stale.
-    Busy if it is held for too long."""
+    Busy if it is held for too long, or at once if nobody is to wait for a live holder."""
 
     def is_free() -> bool:
         now = look_at(path, since)
         return now is None or now.is_stale
 
     lock = look_at(path, since)
-    if lock is not None and not lock.is_stale:
+    if lock is not None and not lock.is_stale and (waits or not lock.holder):
         why = f"{lock.holder or 'another git command'} holds {one_line(path)}"
         executor.wait(why, PATIENCE_S if lock.holder else lock.left_s, is_free)
         lock = look_at(path, since)
