@@ -31,7 +31,7 @@ PATIENCE_S: Final = 60.0
 WHOLE_MACHINE: Final = "pid:[4026531836]"
 """Linux gives this number to the first namespace of processes, from which all can be seen."""
 OWN: Final = "ralph"
-"""Ralph's own folder in a git directory. What is called a lock there is none of git's."""
+"""Ralph's own folder in a git directory. Most of what is called a lock there is none of git's."""
 
 
 class Lock(NamedTuple):
@@ -53,6 +53,9 @@ class Lock(NamedTuple):
 def find_locks(git_dir: str) -> Iterator[str]:
     """All of a repository, with those of its linked worktrees and its submodules."""
     yield from _locks_in(git_dir)
+    # Of our own copies of the index.
+    own = os.path.join(git_dir, OWN, "index-")
+    yield from (path for path in _locks_in(os.path.dirname(own)) if path.startswith(own))
     for folder in ("refs", "logs", "reftable"):
         for at, _, names in os.walk(os.path.join(git_dir, folder)):
             yield from (os.path.join(at, name) for name in names if name.endswith(".lock"))
@@ -129,7 +132,7 @@ def _move_aside(path: str) -> str:
     """Nothing is deleted: what a dead git had written is still there to be looked at."""
     git_dir = _git_dir_of(path)
     folder = os.path.join(git_dir, OWN)
-    name = os.path.relpath(path, git_dir).replace(os.sep, "-")
+    name = os.path.relpath(path, git_dir).removeprefix(f"{OWN}/").replace(os.sep, "-")
     aside = os.path.join(folder, f"{name}-{time.time_ns()}")
     try:
         os.makedirs(folder, exist_ok=True)
