@@ -144,3 +144,18 @@ def test_a_wall_that_cannot_be_built_is_a_finding_with_a_way_out(
 def test_no_wall_at_all_is_a_warning(ralph: Cli) -> None:
     (ralph.path / ".ralph.toml").write_text('[sandbox]\nmode = "off"\n')
     assert any("without a sandbox" in one["what"] for one in findings(ralph, "warning"))
+
+
+def test_locks_of_git_are_named_with_their_holder(ralph: Cli) -> None:
+    git_dir = ralph.path / ".git"
+    private = ralph.path / ".ralph/checkouts/t-1/.git"
+    private.mkdir(parents=True)
+    (private / "index.lock").write_bytes(b"held by ralph\n")
+    with (git_dir / "index.lock").open("wb"):
+        said = {check["what"]: check["way_out"] for check in findings(ralph, "warning")}
+    (held,) = [what for what in said if what.startswith(f"lock {git_dir}/index.lock, ")]
+    assert f"is held by process {os.getpid()} (" in held
+    (stale,) = [what for what in said if what.startswith(f"lock {private}/index.lock, ")]
+    assert stale.endswith("is stale")
+    assert "ralph run" in said[stale]
+    assert (git_dir / "index.lock").exists()
