@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from ralph.adapters.workspace.git import Git, text
+from ralph.adapters.workspace.git import ANY, Git, text
 from ralph.adapters.workspace.index import index_lock
 from ralph.adapters.workspace.moving import Moving, is_new
 from ralph.adapters.workspace.objects import GITLINK, Difference, Objects
@@ -211,7 +211,7 @@ class Following:
         self._objects.move_refs(moves, "follows what was built")
 
     def _forget(self) -> None:
-        self._git.ask("update-ref", "-d", self._under_way, ok=(0, 1, 128))
+        self._git.ask("update-ref", "-d", self._under_way, ok=ANY)
 
 
 def _names(paths: Sequence[str]) -> str:

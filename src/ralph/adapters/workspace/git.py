@@ -73,6 +73,9 @@ TIMED_OUT: Final = 124
 NOT_STARTED: Final = 71
 """As sysexits has it, for a program that could not be started for want of memory or processes."""
 
+ANY: Final = (0, 1, 128)
+"""Whatever git answers, if it answers at all."""
+
 PAUSES_S: Final = (0.1, 1.0, 4.0)
 """Before a git that died is tried again."""
 

@@ -21,7 +21,7 @@ from ralph.adapters.workspace.branch import go_to_branch
 from ralph.adapters.workspace.carry import Carry
 from ralph.adapters.workspace.exclude import hide
 from ralph.adapters.workspace.flush import Flush
-from ralph.adapters.workspace.git import Git, find_top, text
+from ralph.adapters.workspace.git import ANY, Git, find_top, text
 from ralph.adapters.workspace.index import (
     Scratch,
     absent,
@@ -218,9 +218,9 @@ class InPlace:
         return lost_commits(self._git, commits)
 
     def leave_lost_head(self, candidates: Sequence[str]) -> str:
-        if self._git.ask("rev-parse", "--verify", "--quiet", "HEAD", ok=(0, 1)).code != 0 or self._is_read(
-            "HEAD"
-        ):
+        if self._git.ask(
+            "rev-parse", "--verify", "--quiet", "HEAD", ok=(0, 1)
+        ).code != 0 or self._is_read("HEAD"):
             return ""
         for commit in candidates:
             if self._is_read(commit):
@@ -230,7 +230,7 @@ class InPlace:
         return ""
 
     def _is_read(self, commit: str) -> bool:
-        return self._git.ask("ls-tree", "-r", "-t", commit, ok=(0, 1, 128)).code == 0
+        return self._git.ask("ls-tree", "-r", "-t", commit, ok=ANY).code == 0
 
     def sync(self) -> None:
         """Put on disk what git wrote, whoever ran it."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ralph.adapters.workspace.git import Git, raw, text
+from ralph.adapters.workspace.git import ANY, Git, raw, text
 from ralph.ports.workspace import Lost
 
 GITLINK = "160000"
@@ -29,12 +29,12 @@ def lost_commits(git: Git, commits: Sequence[str]) -> Lost:
 def _added(git: Git, commits: Sequence[str]) -> dict[str, set[str]]:
     """The objects of each commit that its parents do not have."""
     args = ("diff-tree", "--stdin", "-r", "-t", "-m", "--root", "--raw", "--no-renames")
-    got = git.ask(*args, stdin=_lines(commits))
+    got = git.ask(*args, stdin=_lines(commits), ok=ANY)
     if got.code != 0 and len(commits) > 1:
         # One of them, or a parent, cannot be read: one by one, the others can.
         return {name: found for one in commits for name, found in _added(git, [one]).items()}
     if got.code != 0:
-        is_read = git.ask("ls-tree", "-r", "-t", "-z", commits[0]).code == 0
+        is_read = git.ask("ls-tree", "-r", "-t", "-z", commits[0], ok=ANY).code == 0
         # Where its own trees can be read, it is a parent that cannot.
         return {commits[0]: set() if is_read else {""}}
     added: dict[str, set[str]] = {}
@@ -51,10 +51,11 @@ def _added(git: Git, commits: Sequence[str]) -> dict[str, set[str]]:
 
 def _present(git: Git, names: Sequence[str]) -> set[str]:
     """Those whose beginning can be read."""
-    got = git.ask("cat-file", "--batch-check", stdin=_lines(dict.fromkeys(filter(None, names))))
+    lines = _lines(dict.fromkeys(filter(None, names)))
+    got = git.ask("cat-file", "--batch-check", stdin=lines, ok=ANY)
     if got.code != 0:
         # One is so broken that git gives up: the others are asked for one by one.
-        return {one for one in names if one and git.ask("cat-file", "-s", one).code == 0}
+        return {one for one in names if one and git.ask("cat-file", "-s", one, ok=ANY).code == 0}
     answers = (line.split(" ") for line in text(got.stdout).splitlines())
     return {words[0] for words in answers if words[-1] != "missing"}
 
@@ -62,7 +63,7 @@ def _present(git: Git, names: Sequence[str]) -> set[str]:
 def _unreachable(git: Git, commits: Sequence[str]) -> tuple[str, ...]:
     if not commits:
         return ()
-    got = git.ask("rev-list", *commits, "--not", "--all")
+    got = git.ask("rev-list", *commits, "--not", "--all", ok=ANY)
     if got.code != 0:
         return ()  # a ref leads nowhere: git says so to whoever uses it
     found = set(text(got.stdout).splitlines())

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ralph.adapters.workspace.git import Git, git_error, raw, text
+from ralph.adapters.workspace.git import ANY, Git, git_error, raw, text
 from ralph.adapters.workspace.status import Entry
 from ralph.core.errors import Busy, UnusableData
 from ralph.core.safe_text import one_line
@@ -106,7 +106,7 @@ class Objects:
         self._move(args, {ref: new for ref, (new, _) in moves.items()}, raw(lines))
 
     def _move(self, args: Sequence[str], wanted: Mapping[str, str], stdin: bytes = b"") -> None:
-        got = self.signed.ask(*args, stdin=stdin, ok=(0, 1, 128))
+        got = self.signed.ask(*args, stdin=stdin, ok=ANY)
         if got.code == 0:
             return
         if not any(sign in got.stderr for sign in _MOVED):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Final
 
-from ralph.adapters.workspace.git import Git, git_error, text
+from ralph.adapters.workspace.git import ANY, Git, git_error, text
 from ralph.adapters.workspace.lost_commits import lost_commits
 from ralph.adapters.workspace.objects import Objects
 from ralph.core.errors import RalphError
@@ -82,14 +82,14 @@ class GitPast:
         made = self._objects.write_commit(tree, message, (head,))
         # Forward to it, as git does it: it stops before it would overwrite what is not committed.
         args = ("merge", "--ff-only", "--no-autostash", "--quiet", made)
-        got = self._git.ask(*args, ok=(0, 1, 128), once=True)
+        got = self._git.ask(*args, ok=ANY, once=True)
         if got.code != 0:
             raise _in_the_way(got.stderr) or git_error(args, got, self._git.top)
         return made
 
     def _revert(self, other: Git, commit: Commit) -> None:
         mainline = ("-m", "1") if commit.is_merge else ()
-        got = other.ask("revert", "--no-commit", *mainline, commit.id, ok=(0, 1, 128), once=True)
+        got = other.ask("revert", "--no-commit", *mainline, commit.id, ok=ANY, once=True)
         if got.code == 0:
             return
         paths = text(other.run("diff", "--name-only", "--diff-filter=U", "-z")).split("\0")
@@ -113,7 +113,7 @@ class GitPast:
             yield self._git.at(folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-            self._git.ask("worktree", "prune", ok=(0, 1, 128))
+            self._git.ask("worktree", "prune", ok=ANY)
 
 
 def _in_the_way(stderr: bytes) -> RalphError | None:

@@ -16,7 +16,7 @@ from typing import Final
 
 from ralph.adapters.workspace.cloning import make_clone
 from ralph.adapters.workspace.fetching import fetch
-from ralph.adapters.workspace.git import Git, find_top, text
+from ralph.adapters.workspace.git import ANY, Git, find_top, text
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.layout import layout
 from ralph.adapters.workspace.lfs import bring_large_files_home
@@ -202,7 +202,7 @@ def forget(source: Git, top: str, name: str) -> None:
     """Remove a checkout, whole or not, and what kept its starting point alive."""
     # The folder last: as long as it is there, whoever is killed here is seen to have been at it.
     unpin(source, name)
-    source.ask("update-ref", "-d", pin(name), ok=(0, 1, 128))
+    source.ask("update-ref", "-d", pin(name), ok=ANY)
     remove(top)
 
 

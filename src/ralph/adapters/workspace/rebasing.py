@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from ralph.adapters.workspace.git import Git, git_error, text
+from ralph.adapters.workspace.git import ANY, Git, git_error, text
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.locks import clear_locks
 from ralph.adapters.workspace.objects import Objects
@@ -202,7 +202,7 @@ class Rebasing:
         return self._pick("cherry-pick", *allowed, one)
 
     def _pick(self, *args: str) -> tuple[str, ...]:
-        got = self._objects.signed.ask(*OPTIONS, *args, ok=(0, 1, 128), once=True)
+        got = self._objects.signed.ask(*OPTIONS, *args, ok=ANY, once=True)
         if got.code == 0:
             return ()
         files = self._unmerged()
@@ -252,7 +252,7 @@ class Rebasing:
     def _forget_unfinished(self) -> None:
         for mark, command in UNFINISHED.items():
             if os.path.exists(os.path.join(self._git.git_dir, mark)):
-                self._git.ask(*command, ok=(0, 1, 128))
+                self._git.ask(*command, ok=ANY)
 
 
 def _real_name(path: str) -> str:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Final
 
-from ralph.adapters.workspace.git import Git
+from ralph.adapters.workspace.git import ANY, Git
 from ralph.adapters.workspace.index import Scratch, absent, replace_index, scratch
 from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.status import Entry, Status, read_status
@@ -153,7 +153,7 @@ class Restore:
         """
         for mark, command in UNFINISHED.items():
             if os.path.exists(os.path.join(self._git.git_dir, mark)):
-                self._git.ask(*command, ok=(0, 1, 128))
+                self._git.ask(*command, ok=ANY)
 
     # -- index
 

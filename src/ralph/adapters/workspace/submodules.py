@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ralph.adapters.workspace.cloning import make_clone
 from ralph.adapters.workspace.fetching import fetch
-from ralph.adapters.workspace.git import Git, text
+from ralph.adapters.workspace.git import ANY, Git, text
 from ralph.adapters.workspace.objects import GITLINK, Objects
 
 
@@ -26,7 +26,7 @@ def fill(source: Git, clone: Git, name: str) -> None:
             ours = make_clone(theirs, os.path.join(clone.top, path), commit, f"ralph/{name}")
         elif Objects(ours).read_ref("HEAD") != commit:
             # It stays where it is if the session's files are in the way.
-            ours.ask("checkout", "-q", "--detach", commit, ok=(0, 1, 128), once=True)
+            ours.ask("checkout", "-q", "--detach", commit, ok=ANY, once=True)
         fill(theirs, ours, name)
 
 
@@ -47,7 +47,7 @@ def unpin(source: Git, name: str) -> None:
     for path, _ in _links(source):
         theirs = _at(source, path)
         if theirs is not None:
-            theirs.ask("update-ref", "-d", f"refs/ralph/base/{name}", ok=(0, 1, 128))
+            theirs.ask("update-ref", "-d", f"refs/ralph/base/{name}", ok=ANY)
             unpin(theirs, name)
 
 
