@@ -145,8 +145,11 @@ def _move_aside(path: str) -> str:
 
 
 def _git_dir_of(path: str) -> str:
+    """The git directory around a lock; the folder of the lock where there is none."""
     folder = os.path.dirname(path)
-    while not os.path.lexists(os.path.join(folder, "HEAD")) and folder != os.path.dirname(folder):
+    while not os.path.lexists(os.path.join(folder, "HEAD")):
+        if folder == os.path.dirname(folder):
+            return os.path.dirname(path)
         folder = os.path.dirname(folder)
     return folder
 
