@@ -12,11 +12,13 @@ from ralph.adapters.executor.awake import awake_command
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.identity import is_alive
 from ralph.adapters.executor.own_command import with_ralph
+from ralph.adapters.executor.own_output import output_files
 from ralph.adapters.executor.processes import Processes
 from ralph.adapters.executor.signals import Signals
 from ralph.adapters.library.folder import FolderLibrary
 from ralph.adapters.library.lessons import FileLessons
 from ralph.adapters.sandbox.searching import Outside
+from ralph.adapters.workspace.exclude import literally
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.known_projects import is_project
 from ralph.adapters.workspace.lock import CheckoutLock
@@ -41,7 +43,7 @@ from ralph.wiring.checkouts import checkouts_of, clear_stale_locks
 from ralph.wiring.programs import search_path
 from ralph.wiring.project import Project, guardrails_of, open_library, open_store
 from ralph.wiring.screen import screen_of
-from ralph.wiring.settings import find_target, new_run, settings_of
+from ralph.wiring.settings import find_target, log_paths, new_run, settings_of
 from ralph.wiring.views import views_of
 from ralph.wiring.walls import ground_of, walls_for
 
@@ -137,7 +139,9 @@ def put_together(
     wall, git = found.build(stack, door.directory)
     workspace = InPlace(git, project.root)
     runs = os.path.relpath(project.runs_dir, project.root)
-    workspace.hide((*IGNORED, f"{runs}/"))
+    logs = log_paths(project)
+    workspace.hide((*IGNORED, f"{runs}/", *map(literally, logs)))
+    workspace.overlook((*(os.path.join(project.root, path) for path in logs), *output_files()))
     env = with_ralph(settings.env, project.tools)
     prepared = project.loaded.config.workspace
     preparation = Preparation(

@@ -130,6 +130,16 @@ def settings_of(
     )
 
 
+def log_paths(project: Project) -> tuple[str, ...]:
+    """Where logs are that Ralph writes, and the locks of all it writes, from the project's root:
+    `config.sh` may have put them anywhere."""
+    from ralph.workflows.pipeline import pipeline_of
+
+    paths = pipeline_of(project.root, project.loaded.variables)
+    logs = (paths.activity, paths.errors)
+    return (*logs, *(f"{path}.lock" for path in (*logs, paths.progress, paths.guardrails)))
+
+
 def breaker_tolerance(project: Project) -> "Tolerance":
     """When a worker's breaker opens."""
     from ralph.core.breaker import Tolerance

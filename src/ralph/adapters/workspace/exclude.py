@@ -17,7 +17,7 @@ def hide(git: Git, prefix: str, patterns: Iterable[str]) -> None:
     path = os.path.join(git.top, git.word("rev-parse", "--git-path", "info/exclude"))
     if "\n" in prefix:
         return  # such a pattern cannot be written
-    place = re.sub(r"([\\*?\[])", r"\\\1", prefix)
+    place = literally(prefix)
     wanted = [f"/{place}{pattern.removeprefix('/')}" for pattern in patterns]
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -30,3 +30,8 @@ def hide(git: Git, prefix: str, patterns: Iterable[str]) -> None:
                 file.write(gap + "".join(f"{line}\n" for line in missing))
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
+
+
+def literally(path: str) -> str:
+    """A pattern for just this path."""
+    return re.sub(r"([\\*?\[])", r"\\\1", path)

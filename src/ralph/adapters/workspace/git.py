@@ -90,6 +90,8 @@ class Git:
         self, executor: Captures, top: str, *, env: Mapping[str, str] | None = None
     ) -> None:
         self.top = top
+        self.unseen: frozenset[str] = frozenset()
+        """Files that Ralph itself writes while it runs, from the top: nobody's work."""
         self._executor = executor
         self._env = dict(clean_environment() if env is None else env)
 

@@ -87,6 +87,13 @@ class InPlace:
         """Let git ignore what is Ralph's own in the project's directory, whatever agents commit."""
         hide(self._git, self.prefix, patterns)
 
+    def overlook(self, paths: Iterable[str]) -> None:
+        """Take no notice of files that Ralph writes while it runs; absolute paths. They are neither
+        work nor a person's changes, and stay as they are whatever is brought back."""
+        top = os.path.realpath(self._git.top)
+        inside = (os.path.relpath(os.path.realpath(path), top) for path in paths)
+        self._git.unseen |= {path for path in inside if not path.startswith(os.pardir)}
+
     def tracks(self, path: str) -> bool:
         """Is it a file of the project, rather than one that lies there?"""
         return bool(self._git.run("ls-files", "--", f":(top,literal){self.prefix}{path}").strip())

@@ -47,11 +47,11 @@ class Status(NamedTuple):
 
 def read_status(git: Git) -> Status:
     """Ask git. Takes no lock and changes nothing."""
-    return parse(git.run(*COMMAND))
+    return parse(git.run(*COMMAND), git.unseen)
 
 
-def parse(output: bytes) -> Status:
-    """Read porcelain v2, separated by NUL."""
+def parse(output: bytes, unseen: frozenset[str] = frozenset()) -> Status:
+    """Read porcelain v2, separated by NUL; `unseen` files count as they are in the head."""
     head = branch = ""
     staged: list[str] = []
     dirty: set[str] = set()
@@ -67,7 +67,7 @@ def parse(output: bytes) -> Status:
                     head = value[0]
                 elif name == "branch.head" and value != ["(detached)"]:
                     branch = value[0]
-            case "1":
+            case "1" if line.split(" ", 8)[8] not in unseen:
                 _, xy, _, _, _, _, _, _, path = line.split(" ", 8)
                 dirty.add(path)
                 if xy[0] != ".":
@@ -84,7 +84,7 @@ def parse(output: bytes) -> Status:
                 unmerged.append(Entry(mode, oid, path))
                 (removed if on_disk == "000000" else written).append(path)
             # A nested repository ends with a slash. It belongs to somebody else.
-            case "?" if not line.endswith("/"):
+            case "?" if not line.endswith("/") and line[2:] not in unseen:
                 dirty.add(line[2:])
                 written.append(line[2:])
             case _:

@@ -160,7 +160,10 @@ def _never_committed(kit: Kit, base: Snapshot | None) -> frozenset[str]:
 def _changed(kit: Kit, base: Snapshot | None, after: Snapshot | None) -> frozenset[str]:
     if base is None or after is None or base.same_as(after):
         return frozenset()
-    return frozenset(work(kit.workspace.changes(base, after), kit.workspace.prefix))
+    prefix = kit.workspace.prefix
+    # Ralph writes these, wherever settings have put them.
+    own = kit.own | {prefix + kit.settings.guardrails}
+    return frozenset(work(kit.workspace.changes(base, after), prefix)) - own
 
 
 def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> Verdict:
