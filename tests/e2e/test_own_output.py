@@ -56,7 +56,7 @@ def test_the_log_of_the_run_survives_a_failed_task_and_is_no_work(
     assert "run.log" not in log.replace(str(project.path), "")
     assert not (project.path / "half.txt").exists()
     project.git("checkout", "-q", "--", ".")
-    project.agent(DONE)
+    project.agent(f"{DONE}; git add -A; git commit -qm mine")
     project.add("three")
     subprocess.run(
         ["bash", "-c", f"'{RALPH}' run {how}"], cwd=project.path, check=False, timeout=240

@@ -106,7 +106,6 @@ def test_an_agent_that_edits_the_same_file_leaves_it_to_the_person(messy: Mess) 
 
 
 def test_an_agent_that_commits_everything_is_said(messy: Mess) -> None:
-    """Ralph does not rewrite an agent's commits, but says whose changes are in them."""
     project = messy.project
     task = project.add("x")
     events = project.events(AGENT_CMD=f"{DONE}; git add -A; git commit -q -m everything")
@@ -115,7 +114,7 @@ def test_an_agent_that_commits_everything_is_said(messy: Mess) -> None:
     assert "the session committed changes of yours" in said
     assert "edited.txt" in said
     assert "work.txt" not in said
-    assert messy.look()[2] == messy.before[2], "every file is still there as it was"
+    messy.unharmed()
 
 
 @pytest.mark.parametrize(
@@ -177,3 +176,54 @@ def test_what_a_person_edits_in_a_pause_is_theirs(project: Project) -> None:
     assert project.status(second) == "done"
     assert "mine.txt" not in project.git("ls-files")
     assert (project.path / "mine.txt").read_text() == "by hand\n"
+
+
+@pytest.mark.parametrize("end", [CLAIM, FAIL], ids=["done", "failed"])
+def test_what_an_agent_sweeps_into_its_commits_is_taken_out_again(
+    project: Project, end: str
+) -> None:
+    commit = "git add -A && git commit -qm"
+    project.agent(f"echo x > one.txt; {commit} 'mine, too'; echo y > two.txt; {commit} more; {end}")
+    mess = Mess(project)
+    head = project.git("rev-parse", "HEAD")
+    project.add("x")
+    said = warnings(project.events(code=0 if end == CLAIM else 5))
+    assert "they are taken out of its commits" in said
+    status, staged, files = mess.look()
+    own = {"one.txt", "two.txt"}
+    there = {name: text for name, text in files.items() if name not in own}
+    assert (status, staged, there) == mess.before
+    committed = project.git("diff", "--name-only", head, "HEAD").split()
+    assert committed == (["one.txt", "two.txt"] if end == CLAIM else [])
+    if end == CLAIM:
+        assert project.commits()[:2] == ["more", "mine, too"]
+    # Nothing is lost: what was replaced can be looked up.
+    assert any(one.startswith("refs/ralph/rescued/") for one in refs(project))
+
+
+def test_the_brief_names_what_is_not_to_be_committed(project: Project) -> None:
+    told = project.path.parent / "told"
+    project.agent(f"cat > '{told}'; {DONE}")
+    project.write("notes of mine.txt", "mine\n")
+    project.add("x")
+    project.ralph("run")
+    assert "## Not yours to commit" in told.read_text()
+    assert "- `notes of mine.txt`" in told.read_text()
+
+
+def test_a_person_who_commits_their_own_files_meanwhile_keeps_that_commit(
+    project: Project,
+) -> None:
+    stage = Stage(project)
+    project.write("mine.txt", "mine\n")
+    project.git("add", "mine.txt")
+    project.agent(stage.agent())
+    project.write("mine.txt", "mine, again\n")
+    project.add("x")
+    process = project.start("run", "--json")
+    stage.enter()
+    project.git("commit", "-qm", "of a person", "--", "mine.txt")
+    stage.go()
+    ended(process)
+    assert project.commits()[1] == "of a person"
+    assert project.git("show", "HEAD:mine.txt") == "mine, again"

@@ -45,6 +45,7 @@ RELEVANCE: Final = (
     "spec",
     "attempts",
     "gates",
+    "theirs",
     "changed",
     "diff",
     "guidance",

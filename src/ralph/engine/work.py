@@ -38,6 +38,25 @@ def mind_theirs(
         kit.warn(f"the session committed changes of yours: {some_of(committed)}", task)
 
 
+def take_theirs_out(kit: Kit, task: TaskId, before: Snapshot | None) -> bool:
+    """A session that commits all there is commits a person's changes as well: they were promised
+    that those are left alone. Have its commits changed?"""
+    if before is None:
+        return False
+    try:
+        taken = kit.workspace.take_out(before, kit.kept.intersection(before.dirty))
+    except RalphError as error:
+        kit.warn(f"its commits are left as they are: {error}", task)
+        return False
+    if taken:
+        kit.warn(
+            f"the session committed changes of yours: {some_of(taken)}; they are taken out of its"
+            " commits, and in the tree as before",
+            task,
+        )
+    return bool(taken)
+
+
 def some_of(paths: Sequence[str]) -> str:
     """Files for a warning: a few of them by name."""
     more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""

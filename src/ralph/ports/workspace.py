@@ -94,6 +94,11 @@ class Workspace(Protocol):
         """Likely secrets in what was committed in between, by whomever."""
         ...
 
+    def take_out(self, since: Snapshot, paths: frozenset[str]) -> tuple[str, ...]:
+        """Redo the commits since then without files that a session has swept into them; return
+        those. The files themselves stay as they are. A commit of nothing else is a person's."""
+        ...
+
     def save(self, ref: str, message: str) -> str:
         """Keep the tree as it is now under `ref`, changing nothing else; return the commit."""
         ...

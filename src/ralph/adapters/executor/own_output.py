@@ -34,7 +34,7 @@ def _path_of(fd: int) -> str:
     try:
         from fcntl import F_GETPATH, fcntl  # type: ignore[attr-defined]
 
-        return os.fsdecode(fcntl(fd, F_GETPATH, bytes(1024)).rstrip(b"\0"))  # type: ignore[no-any-return]
+        return os.fsdecode(fcntl(fd, F_GETPATH, bytes(1024)).rstrip(b"\0"))
     except (ImportError, OSError):
         return ""
 

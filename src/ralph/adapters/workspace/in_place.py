@@ -19,6 +19,7 @@ from typing import Final
 
 from ralph.adapters.workspace.branch import go_to_branch
 from ralph.adapters.workspace.carry import Carry
+from ralph.adapters.workspace.commit_filter import CommitFilter
 from ralph.adapters.workspace.exclude import hide
 from ralph.adapters.workspace.flush import Flush
 from ralph.adapters.workspace.git import ANY, Git, find_top, text
@@ -167,6 +168,11 @@ class InPlace:
             return ()
         old, new = self._objects.tree_of(since.head), self._objects.tree_of(now.head)
         return likely_secrets(self._git, self._objects.differences(old, new), old, new)
+
+    def take_out(self, since: Snapshot, paths: frozenset[str]) -> tuple[str, ...]:
+        # What we write meanwhile is nobody's to commit either.
+        every = paths | self._git.unseen
+        return CommitFilter(self._git, self._objects).take_out(since, every)
 
     def save(self, ref: str, message: str) -> str:
         """Keep the tree as it is now under `ref`; what the ref kept before stays reachable.

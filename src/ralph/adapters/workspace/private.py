@@ -121,6 +121,9 @@ class PrivateCheckout:
     def exposed(self, since: Snapshot, now: Snapshot) -> tuple[Withheld, ...]:
         return self._inside.exposed(since, now)
 
+    def take_out(self, since: Snapshot, paths: frozenset[str]) -> tuple[str, ...]:
+        return self._inside.take_out(since, paths)
+
     def save(self, ref: str, message: str) -> str:
         """As in place; the ref is in the source as well, where it outlives the checkout."""
         self.bring_home()

@@ -1,10 +1,14 @@
 """Step 2: write down what the session is told."""
 
+from collections.abc import Sequence
+from typing import Final
+
 from msgspec.structs import replace
 
 from ralph.core.brief import Material, handed_over
 from ralph.core.reviewing import for_author
 from ralph.core.role import Role
+from ralph.core.safe_text import one_line
 from ralph.core.sections import Given, Section
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
@@ -14,6 +18,9 @@ from ralph.engine.matter import file_of, matter_of
 from ralph.ports.agent import Brief
 from ralph.ports.claims import Claim
 from ralph.ports.document import Passage
+
+THEIRS: Final = 20
+"""How many of a person's files are named."""
 
 
 def compose(kit: Kit, claim: Claim) -> Brief:
@@ -42,6 +49,8 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         known = replace(known, more=(*known.more, said))
     if kit.conflict:
         known = replace(known, more=(*known.more, _conflict(kit.conflict)))
+    if kit.kept:
+        known = replace(known, more=(*known.more, _theirs(sorted(kit.kept))))
     told = tell(known, s.telling, s.commit)
     for trouble in told.troubles:
         kit.warn_once(trouble)
@@ -68,6 +77,18 @@ def compose(kit: Kit, claim: Claim) -> Brief:
 
 def _conflict(text: str) -> Section:
     return Section(name="conflict", title="What was merged meanwhile", parts=(text,))
+
+
+def _theirs(paths: Sequence[str]) -> Section:
+    shown = [one_line(path, 120) for path in paths[:THEIRS]]
+    more = (f"- and {len(paths) - THEIRS} more: see `git status`",) if len(paths) > THEIRS else ()
+    return Section(
+        name="theirs",
+        title="Not yours to commit",
+        lead="These files have changes that a person has not committed. Leave them alone, and add"
+        " only your own files to a commit, by name.",
+        parts=(*(f"- `{path}`" for path in shown), *more),
+    )
 
 
 def _as_wished(brief: Brief, passage: Passage) -> Brief:

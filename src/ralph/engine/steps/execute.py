@@ -13,7 +13,7 @@ from ralph.engine.kit import Kit
 from ralph.engine.relay import relay
 from ralph.engine.session import Heard
 from ralph.engine.steps.compose import compose
-from ralph.engine.work import mind_theirs
+from ralph.engine.work import mind_theirs, take_theirs_out
 from ralph.ports.agent import Brief
 from ralph.ports.claims import Claim
 from ralph.ports.history import Mark, Session
@@ -30,6 +30,8 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     for line in kit.document.leave(claim.task) if kit.document is not None else ():
         kit.warn(line, claim.task.id)
     after, changes = _look(kit, session)
+    if changes.commits and take_theirs_out(kit, claim.task.id, session.before):
+        after, changes = _look(kit, session)
     kit.commits += len(changes.commits)
     ended = replace(
         session,

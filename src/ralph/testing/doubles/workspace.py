@@ -136,6 +136,11 @@ class FakeWorkspace:
         del since, now
         return ()
 
+    def take_out(self, since: Snapshot, paths: frozenset[str]) -> tuple[str, ...]:
+        """Its sessions do not commit."""
+        del since, paths
+        return ()
+
     def save(self, ref: str, message: str) -> str:
         """Keep a copy."""
         del message
