@@ -4,6 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
+from ralph.core.safe_text import one_line
 from ralph.core.temporary import KILLED
 
 
@@ -26,6 +27,10 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
     output: str = ""
     """Its last lines."""
+    changed: tuple[str, ...] = ()
+    """Files by which it judges, and which the task has changed."""
+    proves: bool = True
+    """False when it passes only with those files as they are now."""
 
     @property
     def cannot_run(self) -> bool:
@@ -41,7 +46,7 @@ class Evidence(StrEnum):
     IMPROVED = "improved"
     """All that passed still pass, and one that failed passes now."""
     NONE = "none"
-    """One failed before and fails now: nothing is proved."""
+    """One failed before and fails now, or passes by files that were changed: nothing is proved."""
     BROKEN = "broken"
     """One that passed fails now."""
     NO_GATES = "no_gates"
@@ -50,7 +55,7 @@ class Evidence(StrEnum):
 def improved(baseline: tuple[GateResult, ...], now: tuple[GateResult, ...]) -> bool:
     """Does one pass that failed before, whatever the others do?"""
     was_red = {result.name for result in baseline if not result.passed}
-    return any(result.passed and result.name in was_red for result in now)
+    return any(one.passed and one.proves and one.name in was_red for one in now)
 
 
 def weigh(
@@ -67,7 +72,18 @@ def weigh(
         if not result.passed and result.name not in was_red:
             return Evidence.BROKEN, result
     for result in now:
-        if not result.passed:
+        if not result.passed or not result.proves:
             return Evidence.NONE, result
     improved = next((result for result in now if result.name in was_red), None)
     return (Evidence.IMPROVED if improved else Evidence.GREEN), improved
+
+
+def judge_changed(result: GateResult) -> str:
+    """What to say about a gate whose files the task has changed; empty if it has not."""
+    if not result.changed:
+        return ""
+    names = ", ".join(one_line(path, 60) for path in result.changed[:5])
+    said = f"gate {result.name} judges by {names}, which this task has changed"
+    if result.proves:
+        return f"{said}; with those as they were before, it passes as well"
+    return f"{said}; with those as they were before, it fails in a fresh checkout"

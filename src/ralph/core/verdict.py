@@ -6,7 +6,7 @@ import msgspec
 
 from ralph.core.ended import Cost
 from ralph.core.ending import Ending
-from ralph.core.gates import Evidence, GateResult
+from ralph.core.gates import Evidence, GateResult, judge_changed
 from ralph.core.safe_text import one_line
 from ralph.core.sigils import Promise, Sigils
 from ralph.core.task import Task
@@ -115,6 +115,8 @@ def on_gates(evidence: Evidence, decisive: GateResult | None) -> Verdict:
             assert decisive is not None
             why = f"gate {name} fails{_how(decisive)}"
             return Verdict(transition=Rejected(f"{why}\n{decisive.output}".rstrip()), message=why)
+        case Evidence.NONE if decisive is not None and decisive.passed:
+            return Verdict(transition=Accepted(), message=f"accepted; gate {name} proves nothing")
         case Evidence.NONE:
             warning = f"gate {name} failed before and still fails, so it proves nothing"
             return Verdict(transition=Accepted(), message="accepted", warnings=(warning,))
@@ -124,6 +126,17 @@ def on_gates(evidence: Evidence, decisive: GateResult | None) -> Verdict:
             return Verdict(transition=Accepted(), message=f"accepted; gate {name} passes now")
         case Evidence.GREEN:
             return Verdict(transition=Accepted(), message="accepted; all gates pass")
+
+
+def on_changed_judge(results: Sequence[GateResult], *, verifies: bool) -> Verdict | None:
+    """Also step 4: a gate that passes only with files that the task has changed needs somebody else
+    to look. None: there is no such gate, or a verifier comes next."""
+    doubtful = next((one for one in results if one.passed and not one.proves), None)
+    if doubtful is None or verifies:
+        return None
+    why = f"{judge_changed(doubtful)}, so it proves nothing"
+    help_ = "leave those files as they were, or do without the change"
+    return Verdict(transition=Rejected(f"{why}; {help_}"), message=why)
 
 
 def _how(result: GateResult) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.core.brief import Material, Telling, Written, listed, write_brief
-from ralph.core.gates import GateResult
+from ralph.core.gates import GateResult, judge_changed
 from ralph.core.safe_text import one_line
 from ralph.core.sections import Section
 from ralph.core.sigils import read_sigils
@@ -77,7 +77,10 @@ def what_was_done(changed: Sequence[str], gates: Sequence[GateResult]) -> tuple[
 
 
 def _said(result: GateResult) -> str:
-    return f"{result.name} {'passes' if result.passed else 'fails, as it did before'}"
+    said = f"{result.name} {'passes' if result.passed else 'fails, as it did before'}"
+    if changed := judge_changed(result):
+        said += f". Look closely: {changed}. Has the check been weakened?"
+    return said
 
 
 def answer(message: str) -> tuple[bool, str]:

@@ -68,6 +68,14 @@ class Workspace(Protocol):
         """
         ...
 
+    def contents(self, at: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
+        """What these files hold in that state, where they are there; nothing of very large ones."""
+        ...
+
+    def with_files_of(self, then: Snapshot, now: Snapshot, paths: Sequence[str]) -> Snapshot:
+        """The state `now`, but for these files: they are as they were `then`."""
+        ...
+
     def unlike_disk(self, at: Snapshot, paths: Sequence[str]) -> tuple[str, ...]:
         """Which of these files are in that state with another content than on disk, whatever the
         index says about them."""

@@ -60,6 +60,7 @@ class InPlace:
         # Before any session: one may lead us elsewhere.
         with suppress(UnusableData):
             self._git_dirs = tuple(dict.fromkeys(reversed(layout(self._git.top))))
+        self._compared: tuple[Snapshot, Snapshot, Changes] | None = None
 
     @property
     def path(self) -> str:
@@ -108,8 +109,24 @@ class InPlace:
             return self._photograph(status, disk)
 
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
-        files = self._names(self._tree(since), self._tree(now)) if not since.same_as(now) else ()
-        return Changes(commits=self._objects.commits(since.head, now.head), files=files)
+        # Snapshots never change, and a judge asks about the same two several times.
+        if self._compared is None or self._compared[:2] != (since, now):
+            same = since.same_as(now)
+            files = () if same else self._names(self._tree(since), self._tree(now))
+            commits = self._objects.commits(since.head, now.head)
+            self._compared = (since, now, Changes(commits=commits, files=files))
+        return self._compared[2]
+
+    def contents(self, at: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
+        return self._objects.contents(self._tree(at), paths)
+
+    def with_files_of(self, then: Snapshot, now: Snapshot, paths: Sequence[str]) -> Snapshot:
+        old, new = self._tree(then), self._tree(now)
+        wanted = [one.new for one in self._objects.differences(new, old) if one.path in paths]
+        with scratch(self._git, copy=False) as index:
+            index.read(new)
+            index.put(wanted)
+            return Snapshot(head=now.head, branch=now.branch, tree=index.tree())
 
     def unlike_disk(self, at: Snapshot, paths: Sequence[str]) -> tuple[str, ...]:
         tree = self._tree(at)

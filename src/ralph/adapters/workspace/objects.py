@@ -13,6 +13,7 @@ RESCUED: Final = "refs/ralph/rescued/"
 """Commits that a branch lost and nothing else leads to."""
 
 GITLINK: Final = "160000"
+LARGEST: Final = 1 << 20
 
 
 class Difference(NamedTuple):
@@ -59,6 +60,21 @@ class Objects:
                 f"a recorded state of the checkout is gone: {error}",
                 hint="git keeps unused objects for two weeks unless told otherwise",
             ) from error
+
+    def contents(self, tree: str, paths: Sequence[str]) -> dict[str, bytes]:
+        """What files hold, where they are there; nothing of those that are very large."""
+        found = dict.fromkeys(paths, b"")
+        listed = text(self._git.run("ls-tree", "-r", "-l", "-z", "--full-tree", tree, "--", *paths))
+        sizes: dict[str, tuple[str, str]] = {}
+        for line in filter(None, listed.split("\0")):
+            about, path = line.split("\t", 1)
+            _, kind, oid, size = about.split()
+            if path in found and kind == "blob":
+                sizes[path] = (oid, size)
+        for path, (oid, size) in sizes.items():
+            if int(size) <= LARGEST:
+                found[path] = self._git.run("cat-file", "blob", oid)
+        return {path: found[path] for path in sizes}
 
     def commits(self, old: str, new: str) -> tuple[str, ...]:
         """What `new` has and `old` has not, oldest first."""

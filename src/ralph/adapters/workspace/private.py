@@ -96,6 +96,12 @@ class PrivateCheckout:
     def snapshot(self) -> Snapshot:
         return self._inside.snapshot()
 
+    def contents(self, at: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
+        return self._inside.contents(at, paths)
+
+    def with_files_of(self, then: Snapshot, now: Snapshot, paths: Sequence[str]) -> Snapshot:
+        return self._inside.with_files_of(then, now, paths)
+
     def unlike_disk(self, at: Snapshot, paths: Sequence[str]) -> tuple[str, ...]:
         return self._inside.unlike_disk(at, paths)
 

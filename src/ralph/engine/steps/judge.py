@@ -15,6 +15,7 @@ from ralph.core.transitions import Accepted, Blocked
 from ralph.core.verdict import (
     Verdict,
     on_change,
+    on_changed_judge,
     on_claim,
     on_document,
     on_ending,
@@ -26,6 +27,7 @@ from ralph.core.verdict import (
 from ralph.engine.blaming import ask_gates
 from ralph.engine.check import Case
 from ralph.engine.control import listen
+from ralph.engine.gate_judges import check_judges
 from ralph.engine.gates import remember
 from ralph.engine.kit import Kit
 from ralph.engine.review import review
@@ -172,11 +174,15 @@ def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
     results = session.gates
     if session.mark is Mark.ENDED:
         results = ask_gates(kit, claim.task.id, base.head if base is not None else "")
+        if base is not None and session.after is not None:
+            results = check_judges(kit, claim.task.id, base, session.after, results)
         kit.store.mark_session(session.id, Mark.GATED, results)
         session = replace(session, gates=results)
     evidence, decisive = weigh(kit.baseline, results)
     kit.record(GatesWeighed(task_id=claim.task.id, evidence=evidence))
     verdict = replace(on_gates(evidence, decisive), improved=improved(kit.baseline, results))
+    if isinstance(verdict.transition, Accepted):
+        verdict = on_changed_judge(results, verifies=kit.settings.verify) or verdict
     if isinstance(verdict.transition, Accepted):
         verdict = _looked_at(kit, claim, session, base, verdict)
     if not isinstance(verdict.transition, Accepted):

@@ -89,6 +89,16 @@ class FakeWorkspace:
         made = tuple(commit.name for commit in self._made[now.head] if commit not in before)
         return Changes(commits=made, files=files)
 
+    def contents(self, at: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
+        """Text is all there is."""
+        tree = self._tree(at)
+        return {path: tree[path].encode() for path in paths if path in tree}
+
+    def with_files_of(self, then: Snapshot, now: Snapshot, paths: Sequence[str]) -> Snapshot:
+        """File by file."""
+        files = _patched(self._tree(now), self._tree(then), paths)
+        return self._seen(self._made[now.head][-1], files)
+
     def unlike_disk(self, at: Snapshot, paths: Sequence[str]) -> tuple[str, ...]:
         """By content."""
         tree = self._tree(at)
