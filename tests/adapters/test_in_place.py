@@ -398,3 +398,42 @@ def test_what_is_committed_is_what_was_on_disk(workspace: InPlace, hands: Hands)
     workspace.commit(base, workspace.snapshot(), "Do it\n", NOBODY)
     assert workspace.snapshot().dirty == ()
     assert hands.files() == {**before, "README.md": ("file", b"work")}
+
+
+def test_files_of_one_state_in_another(hands: Hands, workspace: InPlace) -> None:
+    """Changed, added, removed and made executable since; staged or not."""
+    for name in ("changed", "removed", "mode", "other"):
+        hands.write(name, "old")
+    hands.commit("first")
+    before = workspace.snapshot()
+    for name in ("changed", "added", "other"):
+        hands.write(name, "new")
+    hands.remove("removed")
+    hands.write("mode", "old", executable=True)
+    after = workspace.snapshot()
+    paths = ["changed", "added", "removed", "mode"]
+    assert workspace.contents(before, [*paths, "never"]) == {
+        "changed": b"old",
+        "removed": b"old",
+        "mode": b"old",
+    }
+    mixed = workspace.with_files_of(before, after, paths)
+    assert workspace.changes(before, mixed).files == ("other",)
+    assert workspace.changes(mixed, after).files == ("added", "changed", "mode", "removed")
+
+
+def test_what_is_in_a_tree_and_not_on_disk_is_seen_whatever_the_index_says(
+    hands: Hands, workspace: InPlace
+) -> None:
+    for name in ("same", "hidden", "gone", "pipe"):
+        hands.write(name, "old")
+    hands.commit("first")
+    hands.git("update-index", "--skip-worktree", "hidden")
+    hands.write("hidden", "new")
+    for name in ("gone", "pipe"):
+        hands.git("update-index", "--assume-unchanged", name)
+        hands.remove(name)
+    os.mkfifo(os.path.join(hands.top, "pipe"))
+    at = workspace.snapshot()
+    unlike = workspace.unlike_disk(Snapshot(head=at.head), ["same", "hidden", "gone", "pipe"])
+    assert set(unlike) == {"hidden", "gone", "pipe"}

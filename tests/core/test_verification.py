@@ -80,6 +80,12 @@ def test_it_is_told_the_task_the_documents_the_change_and_the_gates() -> None:
     assert "lint fails, as it did before" in text
 
 
+def test_it_is_told_when_a_gate_judges_by_files_that_were_changed() -> None:
+    gates = [GateResult(name="test", passed=True, changed=("check.sh",), proves=False)]
+    text = write_check(KNOWN, ["check.sh"], gates, Telling(), rules()).text
+    assert "Look closely: gate test judges by check.sh, which this task has changed" in text
+
+
 def test_it_judges_the_work_and_not_the_attempts_before_it() -> None:
     assert "wrong" not in write_check(KNOWN, [], [], Telling(), rules()).text
 

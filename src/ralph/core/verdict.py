@@ -134,9 +134,9 @@ def on_changed_judge(results: Sequence[GateResult], *, verifies: bool) -> Verdic
     doubtful = next((one for one in results if one.passed and not one.proves), None)
     if doubtful is None or verifies:
         return None
-    why = f"{judge_changed(doubtful)}, so it proves nothing"
-    help_ = "leave those files as they were, or do without the change"
-    return Verdict(transition=Rejected(f"{why}; {help_}"), message=why)
+    why = f"{judge_changed(doubtful)}, so that it passes proves nothing"
+    way_out = "leave those files as they were: where nobody verifies, only a person changes them"
+    return Verdict(transition=Rejected(f"{why}; {way_out}"), message=why)
 
 
 def _how(result: GateResult) -> str:

@@ -19,7 +19,8 @@ from ralph.core.shell.tree import Command, Compound, Function, Script, Simple, T
 
 MOST: Final = 100
 """Files that are looked into for one gate."""
-LONGEST: Final = 64_000
+LONGEST: Final = 100_000
+"""Characters of scripts that are read for one gate."""
 
 PYTEST: Final = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 MAKE: Final = ("GNUmakefile", "makefile", "Makefile")
@@ -136,7 +137,7 @@ def is_same_judge(path: str, old: bytes, new: bytes) -> bool:
                 before, after = _checks(old.decode()), _checks(new.decode())
             case _:
                 return False
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return False
     return bool(before == after)
 
@@ -160,12 +161,14 @@ class _Search:
         self.look = look
         self.programs: set[str] = set()
         self.settings: set[str] = set()
+        self.left = LONGEST
         self.followed: set[tuple[str, ...]] = set()
         """Targets of makefiles and scripts of packages: one may call itself."""
 
     def shell(self, text: str, folders: list[str]) -> None:
         """Shell text that runs in the first of the folders; the others are further guesses."""
-        if len(text) > LONGEST:
+        self.left -= len(text)
+        if self.left < 0:
             return
         try:
             script = read(text)
@@ -238,7 +241,7 @@ class _Search:
             seen = self.look(path)
             if seen is not None and len(seen.text) <= LONGEST:
                 self.programs.add(seen.path)
-                self.inside(seen, [*places, dirname(seen.path)])
+                self.inside(seen, list(dict.fromkeys((*places, dirname(seen.path)))))
 
     def inside(self, seen: Seen, places: list[str]) -> None:
         """What a script names."""

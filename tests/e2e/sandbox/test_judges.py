@@ -120,8 +120,27 @@ def test_the_files_that_a_gate_names_are_followed(project: Project, how: str) ->
     assert _weighed(events) == ["none"]
 
 
+def test_a_program_that_git_ignores_is_seen_as_well(project: Project) -> None:
+    project.write(".gitignore", "/.venv/\n/dist/\n")
+    project.write(".venv/bin/pytest", "#!/bin/sh\ntest -e fixed\n").chmod(0o755)
+    evil = "printf '#!/bin/sh\\nexit 0\\n' > .venv/bin/pytest; "
+    task = _red(project, f"{evil} echo x > work.txt; {CLAIM}", ".venv/bin/pytest -q")
+    project.events(code=5)
+    assert "judges by .venv/bin/pytest" in project.task(task)["reason"]
+
+
+def test_what_a_gate_builds_itself_is_no_judge(project: Project) -> None:
+    project.write(".gitignore", "/dist/\n")
+    gate = "mkdir -p dist && cp source.sh dist/test.sh && sh dist/test.sh"
+    source = "exit 1\n"
+    agent = f"echo exit 0 > source.sh; mkdir -p dist; cp source.sh dist/test.sh; {CLAIM}"
+    task = _red(project, agent, gate, **{"source.sh": source})
+    project.events()
+    assert project.status(task) == "done"
+
+
 def test_what_a_gate_looks_at_is_no_judge(project: Project) -> None:
-    """A program whose output is compared, a file that is asked for, one that the task is to make."""
+    """A program whose output is compared, a file that is asked for, one that is to be made."""
     project.write("app.sh", "echo 41\n")
     project.agent(
         f"echo 'echo 42' > app.sh; touch made; echo 'exit 0' > new.sh; {CLAIM}",

@@ -174,8 +174,8 @@ def _gates(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
     results = session.gates
     if session.mark is Mark.ENDED:
         results = ask_gates(kit, claim.task.id, base.head if base is not None else "")
-        if base is not None and session.after is not None:
-            results = check_judges(kit, claim.task.id, base, session.after, results)
+        if base is not None:
+            results = check_judges(kit, session, base, results)
         kit.store.mark_session(session.id, Mark.GATED, results)
         session = replace(session, gates=results)
     evidence, decisive = weigh(kit.baseline, results)
