@@ -9,7 +9,7 @@ import pytest
 from ralph.adapters.sandbox.guard import Kept, Watch, look_after_the_dead
 from ralph.adapters.sandbox.needed import ours
 from ralph.adapters.sandbox.searching import out_of_reach
-from ralph.adapters.sandbox.traps import look, steering
+from ralph.adapters.sandbox.traps import Area, Traps, look, steering
 from ralph.core.fence import Access, Fence, Place
 
 HARMLESS = """\
@@ -61,13 +61,18 @@ def _repository(path: Path, config: str = HARMLESS) -> Path:
     return path / ".git"
 
 
+def _look(top: Path, *closed: Path) -> Traps:
+    return look(Area(roots=(str(top),), closed=tuple(map(str, closed))))
+
+
 def _runs(top: Path) -> bool:
-    return any(look(str(top), ()).values())
+    return any(trap.parts for trap in _look(top).values())
 
 
 def test_a_repository_that_names_nothing_is_harmless(tmp_path: Path) -> None:
     _repository(tmp_path / "x")
-    assert look(str(tmp_path), ()) == {str(tmp_path / "x/.git"): ()}
+    assert [*_look(tmp_path)] == [str(tmp_path / "x/.git")]
+    assert not _runs(tmp_path)
     hooks = tmp_path / "x/.git/hooks"
     hooks.mkdir()
     (hooks / "pre-commit.sample").touch()
@@ -82,8 +87,7 @@ def test_what_a_plain_git_makes_is_harmless(tmp_path: Path) -> None:
     )
     subprocess.run(["git", "clone", "-q", source, tmp_path / "clone"], check=True)
     subprocess.run(["git", "init", "-q", "--bare", tmp_path / "bare"], check=True)
-    found = look(str(tmp_path), ())
-    assert len(found) == 3
+    assert len(_look(tmp_path)) == 3
     assert not _runs(tmp_path)
 
 
@@ -98,9 +102,11 @@ def test_a_hook_is_a_trap_and_another_one_is_another(tmp_path: Path) -> None:
     hook = git / "hooks/post-checkout"
     hook.parent.mkdir()
     hook.touch()
-    before = look(str(tmp_path), ())
-    os.utime(hook, (1, 1))
-    assert look(str(tmp_path), ()) != before
+    before = _look(tmp_path)
+    hook.rename(hook.with_name("kept"))
+    hook.touch()
+    (git / "hooks/kept").unlink()
+    assert before[str(git)].parts.keys() != _look(tmp_path)[str(git)].parts.keys()
 
 
 def test_a_repository_at_the_top_does_not_hide_what_is_below(tmp_path: Path) -> None:
@@ -108,15 +114,15 @@ def test_a_repository_at_the_top_does_not_hide_what_is_below(tmp_path: Path) -> 
         (tmp_path / name).mkdir()
     (tmp_path / "HEAD").touch()
     (tmp_path / "a/.claude").mkdir(parents=True)
-    assert str(tmp_path / "a/.claude") in look(str(tmp_path), ())
+    assert str(tmp_path / "a/.claude") in _look(tmp_path)
 
 
 def test_known_places_and_links_are_not_looked_into(tmp_path: Path) -> None:
     (tmp_path / "a/.claude").mkdir(parents=True)
     (tmp_path / "b").symlink_to("a")
     (tmp_path / "node_modules/x/.claude").mkdir(parents=True)
-    assert list(look(str(tmp_path), ())) == [str(tmp_path / "a/.claude")]
-    assert look(str(tmp_path), {str(tmp_path / "a")}) == {}
+    assert list(_look(tmp_path)) == [str(tmp_path / "a/.claude")]
+    assert _look(tmp_path, tmp_path / "a") == {}
     assert steering(str(tmp_path)) == (str(tmp_path / "a/.claude"),)
 
 
@@ -129,13 +135,11 @@ def test_what_was_there_stays_and_what_is_new_goes(tmp_path: Path) -> None:
     top, state = tmp_path / "top", tmp_path / "state"
     _repository(top / "old", HARMLESS + TRAPS[0])
     (top / "a/.claude").mkdir(parents=True)
-    watch = Watch(str(state))
-    watch.begin(_fence(top))
+    watch = Watch(str(state), _fence(top))
     _repository(top / "good")
     _repository(top / "bad", HARMLESS + TRAPS[0])
     (top / "b/.claude").mkdir(parents=True)
-    said = watch.end()
-    watch.close()
+    said, _ = watch.end()
     assert len(said) == 2
     assert (top / "old/.git").exists()
     assert (top / "good/.git").exists()
@@ -149,8 +153,7 @@ def test_a_name_that_is_no_text_survives_the_list_of_a_killed_one(tmp_path: Path
     top, state = tmp_path / "top", tmp_path / "state"
     odd = Path(os.fsdecode(os.fsencode(str(top)) + b"/\xff"))
     (odd / ".claude").mkdir(parents=True)
-    watch = Watch(str(state))
-    watch.begin(_fence(top))
+    watch = Watch(str(state), _fence(top))
     (odd / "b/.claude").mkdir(parents=True)
     os.close(watch._handle)  # as the kernel does for the dead
     assert len(look_after_the_dead(str(state))) == 1
@@ -162,7 +165,7 @@ def test_a_list_that_makes_no_sense_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "watched-1.json").write_text('["x"]')
     (tmp_path / "watched-2.json").write_text("{")
     assert look_after_the_dead(str(tmp_path)) == []
-    assert Kept().take_away(str(tmp_path)) == []
+    assert Kept().clear_up(str(tmp_path)) == ([], {})
 
 
 def test_ralph_itself_is_protected_where_it_lies_in_the_checkout(

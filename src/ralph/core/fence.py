@@ -45,6 +45,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Others write it all the time, so that a change says nothing."""
     source: str = ""
     """What is shown there instead, where that can be done."""
+    stays: bool = False
+    """It is written in, and cannot be renamed or replaced."""
 
 
 class Blocked(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +72,8 @@ class Fence(msgspec.Struct, frozen=True, kw_only=True):
     """The checkout."""
     git: str
     """Its repository."""
+    git_dir: str = ""
+    """What is this checkout's alone in it, if that is elsewhere."""
     home: str
     places: tuple[Place, ...]
     """Of two for the same path the later one counts."""
@@ -148,6 +152,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     """What Ralph itself runs on, in the checkout."""
     git_runs: tuple[tuple[str, Absent], ...] = ()
     """What git's settings name in the checkout."""
+    unfinished: tuple[str, ...] = ()
+    """Folders in the repository that are there and that no commit needs, such as a rebase."""
     needed: tuple[str, ...] = ()
     """Without these nothing can be started, wherever they are."""
     doors: tuple[str, ...] = ()
@@ -180,6 +186,9 @@ FOLDERS: Final = ("features", "specs", "skills")
 """Folders below `.ralph` that agents write in."""
 
 ALLOWED: Final = "you allow it"
+
+OURS_IN_GIT: Final = "refs/ralph"
+"""Refs of Ralph's own: work that does not count, checkouts, the branch of a team."""
 
 CACHES: Final = {
     "XDG_CACHE_HOME": "",
@@ -226,6 +235,7 @@ def build(site: Site, wishes: Wishes) -> Fence:
     return Fence(
         top=site.top,
         git=site.common_dir,
+        git_dir=site.git_dir,
         home=site.home,
         places=places,
         blocked=tuple(
@@ -280,6 +290,10 @@ def _repository(site: Site) -> Iterable[Place]:
     common, own = site.common_dir, site.git_dir
     runs = "git runs what it names"
     yield _write(common, "commits: objects, refs, index")
+    for name in ("objects", "refs", "logs"):
+        yield Place(path=_join(common, name), access=Access.WRITE, why="commits", stays=True)
+    yield from (_read(path, "you are at it, or another tool is") for path in site.unfinished)
+    yield _read(_join(common, OURS_IN_GIT), "work that Ralph keeps", absent=Absent.FOLDER)
     yield _read(_join(common, "config"), runs)
     for name in ("hooks", "info", "modules"):
         yield _read(_join(common, name), runs, absent=Absent.FOLDER)

@@ -18,7 +18,7 @@ from ralph.adapters.sandbox.describing import Described, describe, private
 from ralph.adapters.sandbox.documents import documents, templates
 from ralph.adapters.sandbox.needed import needed, ours
 from ralph.adapters.sandbox.searching import Outside, out_of_reach
-from ralph.adapters.sandbox.traps import steering
+from ralph.adapters.sandbox.traps import steering, unfinished
 from ralph.adapters.sandbox.wall import CheckoutWall, Inside, NoWall
 from ralph.adapters.workspace.known_projects import list_projects, other_projects, sandbox_caches
 from ralph.adapters.workspace.layout import borrowed, layout, top_of
@@ -32,6 +32,7 @@ from ralph.core.fence import (
     ALLOWED,
     DOCUMENTS,
     FOLDERS,
+    OURS_IN_GIT,
     Absent,
     Access,
     Fence,
@@ -128,6 +129,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
             ours=(*ours(top), *self._messenger(top)),
             steering=steering(top),
             others=tuple(_others(top, self.loaded.root)),
+            unfinished=(*unfinished(repository.common_dir), *unfinished(repository.git_dir)),
             doors=self.doors,
             variables=self.environ,
         )
@@ -347,10 +349,12 @@ def our_git(executor: Captures, wall: CheckoutWall, state: str, *more: str) -> C
     `more`, and replaces documents, as a session cannot."""
     why = "Ralph's own git works there"
     private = os.path.join(state, "checkouts")
-    ours = (os.path.join(layout(wall.fence.top).git_dir, "ralph"), private, *more)
+    folders = layout(wall.fence.top)
+    refs = os.path.join(folders.common_dir, OURS_IN_GIT)
+    ours = (os.path.join(folders.git_dir, "ralph"), refs, private, *more)
     for path in ours:
         os.makedirs(path, exist_ok=True)
-    written = (*ours, state, *_submodules(layout(wall.fence.top).common_dir))
+    written = (*ours, state, *_submodules(folders.common_dir))
     places = [Place(path=path, access=Access.WRITE, why=why) for path in written]
     places += [
         Place(path=os.path.join(state, name), access=Access.READ, why="what judges")

@@ -148,7 +148,7 @@ def test_a_protected_file_that_was_replaced_from_outside_is_said() -> None:
         assert f"{world.project}/.ralph.toml was changed meanwhile" in said
 
 
-def test_settings_of_git_that_came_meanwhile_are_named() -> None:
+def test_settings_of_git_that_came_meanwhile_run_nothing() -> None:
     """Git itself replaces the file, which opens it to whoever runs inside."""
     with a_world("user") as world:
         there, cue = world.project / "there", world.project / "cue"
@@ -167,7 +167,10 @@ def test_settings_of_git_that_came_meanwhile_are_named() -> None:
         cue.touch()
         _, said = process.communicate(timeout=240)
         assert f"{world.project}/.git/config was changed meanwhile" in said
-        assert "before you use git (core: fsmonitor = ./evil)" in said
+        assert "named what git would run (core: fsmonitor = ./evil)" in said
+        assert "fsmonitor" not in world.git(world.project, "config", "--list")
+        mine = world.git(world.project, "config", "branch.main.description")
+        assert mine == "mine\n", "a person's own setting stays"
 
 
 def test_what_a_killed_one_left_is_taken_away_by_the_next() -> None:
@@ -214,7 +217,8 @@ def test_a_submodule_cannot_be_made_a_trap(user: str) -> None:
             check=False,
             **IDENTITY,
         ).stderr
-        assert f"git would run something in {world.project}/sub/.git" in said
+        assert f"{world.project}/sub/.git led to another repository: it is as before" in said
+        assert "gitdir: " in (world.project / "sub/.git").read_text()
         world.do("git", "status", cwd=world.project)
         assert not caught.exists()
         world.do("sh", "-c", script, cwd=world.project, check=False, **IDENTITY)

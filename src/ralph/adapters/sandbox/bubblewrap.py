@@ -188,7 +188,7 @@ def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
 
 def _is_open(lot: Lot, shown: Mapping[str, Access], others: Container[str]) -> bool:
     """Can it be written anyway, being in something that can?"""
-    if lot.place.source or around(lot.path, shown) is not Access.WRITE:
+    if lot.place.source or lot.place.stays or around(lot.path, shown) is not Access.WRITE:
         return False
     path = os.path.dirname(lot.path)
     while path not in shown:

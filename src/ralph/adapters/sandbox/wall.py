@@ -15,6 +15,7 @@ from ralph.adapters.sandbox.guard import Watch, look_after_the_dead
 from ralph.adapters.sandbox.launching import STARTED
 from ralph.adapters.sandbox.searching import out_of_reach
 from ralph.adapters.sandbox.terrain import missing, survey
+from ralph.adapters.sandbox.traps import Traps
 from ralph.core.ending import Exit
 from ralph.core.environment import without_secrets
 from ralph.core.errors import CannotWrite, Unavailable
@@ -72,6 +73,8 @@ class CheckoutWall:
         """What was found when it was built."""
         self._fence_at = fence_at
         self._fences: dict[tuple[str, int], Fence] = {}
+        self._seen: dict[str, Traps] = {}
+        """What was found in a checkout after the last command there."""
         self._state = state
         self._stack = contextlib.ExitStack()
 
@@ -94,8 +97,6 @@ class CheckoutWall:
         belongings.remove_abandoned()
         self.warnings += look_after_the_dead(self._state)
         self.warnings += look_after_desks(self._state)
-        self._watch = Watch(self._state)
-        self._stack.callback(self._watch.close)
         self._prepare(self.fence)
         folder = self._stack.enter_context(belongings.a_folder())
         self.own_fence = replace(self.fence, temp=os.path.join(folder, "tmp"))
@@ -122,7 +123,8 @@ class CheckoutWall:
         """With a temporary folder of its own, gone afterwards."""
         with belongings.a_folder() as folder:
             fence = self._own(self._fence_of(command.cwd), folder, home)
-            self._watch.begin(fence)
+            seen = self._seen.get(fence.top)
+            watch = Watch(self._state, fence, seen, is_weak=self.sandbox.stands_in)
             desk = Desk(self._state, fence) if self.sandbox.shows_others else None
             shown = desk.around(fence) if desk is not None else fence
             inside = Around(self.sandbox.wrap(command, shown), fence.temp)
@@ -130,7 +132,8 @@ class CheckoutWall:
                 yield inside
             finally:
                 inside.warnings += desk.clear() if desk is not None else ()
-                inside.warnings += self._watch.end()
+                warnings, self._seen[fence.top] = watch.end()
+                inside.warnings += warnings
 
     def _fence_of(self, cwd: str) -> Fence:
         """Of the person's own checkout, or of one that was made for a session."""
