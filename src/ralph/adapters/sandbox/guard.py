@@ -57,7 +57,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
                 if os.path.lexists(path):
                     said += self._disarm(path, trap, news, state)
                 now[path] = self.before.get(path, Trap(kind=trap.kind))
-        said += mend(self.copies, self.refs, state)
+        said += mend(self.area.own, self.copies, self.refs, state)
         if len(said) > MOST:
             said[MOST:] = [f"{len(said) - MOST} more such things were found, and moved to {state}"]
         return said, now
@@ -215,7 +215,10 @@ def area_of(fence: Fence, *, is_weak: bool) -> Area:
         and not (is_weak and any(is_inside(place.path, folder) for folder in own))
     )
     return Area(
-        roots=tuple({p.path: None for p in fence.places if p.access is Access.WRITE}),
+        # What stays lies in another one.
+        roots=tuple(
+            {p.path: None for p in fence.places if p.access is Access.WRITE and not p.stays}
+        ),
         closed=tuple(closed),
         own=tuple(own),
     )

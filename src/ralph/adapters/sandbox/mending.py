@@ -1,7 +1,7 @@
 """What a repository cannot do without: copied before a command, put back where it was spoilt."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha1, sha256
 from typing import Final
 
@@ -27,19 +27,23 @@ def originals(area: Area, seen: Traps, folder: str) -> dict[str, str]:
     return {path: copy for path, copy in copies.items() if copy_plain(path, copy, wanted[path])}
 
 
-def mend(copies: Mapping[str, str], refs: Mapping[str, Refs], state: str) -> list[str]:
+def mend(
+    own: Iterable[str], copies: Mapping[str, str], refs: Mapping[str, Refs], state: str
+) -> list[str]:
     """Put back what is missing or no longer what git can read; say so."""
-    said = []
-    for path, copy in copies.items():
-        if os.path.basename(path) in NEEDED and not _is_whole(path, copy):
-            kept = move_aside(path, state) if os.path.lexists(path) else ""
-            is_back = put_back(copy, path)
-            what = f"{path} was {'spoilt' if kept else 'removed'}: "
-            what += "it is as before" if is_back else f"the last one that was whole is {copy}"
-            said.append(what + (f", {kept} is what it was made" if kept else ""))
+    said, lost = [], False
+    for path in (os.path.join(git, name) for git in own for name in NEEDED):
+        copy = copies.get(path, "")
+        if (not copy and not os.path.lexists(path)) or _is_whole(path, copy):
+            continue
+        kept = move_aside(path, state) if os.path.lexists(path) else ""
+        is_back = bool(copy) and put_back(copy, path)
+        what = f"{path} was {'spoilt' if kept else 'removed'}"
+        what += ": it is as before" if is_back else ""
+        said.append(what + (f", {kept} is what it was made" if kept else ""))
+        lost = lost or os.path.basename(path) == "packed-refs"
     for git, before in refs.items():
-        heads = {path: copy for path, copy in copies.items() if os.path.basename(path) == "HEAD"}
-        said += _mend_refs(git, before, heads, state)
+        said += _mend_refs(git, before, copies, state, lost=lost)
     return said
 
 
@@ -64,14 +68,17 @@ def _is_index(path: str) -> bool:
     )
 
 
-def _mend_refs(git: str, before: Refs, heads: Mapping[str, str], state: str) -> Iterator[str]:
+def _mend_refs(
+    git: str, before: Refs, copies: Mapping[str, str], state: str, *, lost: bool
+) -> Iterator[str]:
+    """`lost`: the file that holds many of them is another one now."""
     now = read_refs(git)
-    checked_out, were = map(branch_of, heads), map(branch_of, heads.values())
-    needed, moving = {*checked_out}, {*were}
+    heads = {path: copy for path, copy in copies.items() if os.path.basename(path) == "HEAD"}
+    needed, moving = {*map(branch_of, heads)}, {*map(branch_of, heads.values())}
     for name in {**before, **now}:
         old, value = before.get(name, ""), now.get(name)
         path = os.path.join(git, name)
-        if value == "" != old or (old and value is None and name in needed):
+        if value == "" != old or (old and value is None and (lost or name in needed)):
             kept = move_aside(path, state) if os.path.lexists(path) else ""
             is_back = write_new(path, os.fsencode(f"{old}\n"))
             what = "it is as before" if is_back else f"it was at {old}"
