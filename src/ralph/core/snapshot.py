@@ -30,6 +30,8 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """Oldest first."""
     files: tuple[str, ...] = ()
     """Every path whose content differs, committed or not."""
+    nested: tuple[str, ...] = ()
+    """Of these, other repositories: links to one, and one in which git would run something."""
 
 
 OWN_FOLDERS = (".ralph/", ".agents/")

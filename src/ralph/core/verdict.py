@@ -88,6 +88,18 @@ def on_tampering(paths: Sequence[str]) -> Verdict | None:
     return Verdict(transition=Rejected(why), message=why)
 
 
+def on_nested(paths: Sequence[str]) -> Verdict | None:
+    """Also step 3: git looks into other repositories, and runs what they name. None: the work has
+    no new one."""
+    if not paths:
+        return None
+    names = ", ".join(one_line(path, 60) for path in paths[:5])
+    why = (
+        f"it put another repository into git: {names}; take that out again, or add its files alone"
+    )
+    return Verdict(transition=Rejected(why), message=why)
+
+
 def on_change(task: Task, changed: Set[str], kept: Set[str]) -> Verdict | None:
     """Step 3: a claim needs work behind it. None: there is, or none is needed.
 

@@ -15,12 +15,13 @@ import msgspec
 
 from ralph.adapters.sandbox.aside import move_aside, put_back, write_new
 from ralph.adapters.sandbox.mending import mend, originals, persons
+from ralph.adapters.sandbox.plain import read_plain
 from ralph.adapters.sandbox.refs import Refs, read_refs
-from ralph.adapters.sandbox.settings import without
 from ralph.adapters.sandbox.terrain import frozen, missing
 from ralph.adapters.sandbox.traps import DOT_GIT, Area, Kind, Trap, Traps, look, look_at_own
 from ralph.core.errors import CannotWrite
 from ralph.core.fence import Absent, Access, Fence, is_inside
+from ralph.core.git_settings import LARGEST, without
 
 Seen = tuple[int, int, int]
 
@@ -94,7 +95,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
     def _tame(self, path: str, odd: list[str], state: str) -> str:
         """What else is new in it may be a person's."""
-        rest = without(path, odd)
+        rest = without(read_plain(path, LARGEST), odd)
         kept = move_aside(path, state)
         if rest is None:
             if path in self.copies:

@@ -6,8 +6,8 @@ from hashlib import sha1, sha256
 from typing import Final
 
 from ralph.adapters.sandbox.aside import copy_plain, move_aside, put_back, write_new
+from ralph.adapters.sandbox.plain import read_plain
 from ralph.adapters.sandbox.refs import Refs, branch_of, is_head, is_packed, read_refs
-from ralph.adapters.sandbox.settings import read_plain
 from ralph.adapters.sandbox.traps import Area, Kind, Traps
 
 NEEDED: Final = ("HEAD", "index", "packed-refs", "config", "commondir", "gitdir")

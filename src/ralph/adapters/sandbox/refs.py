@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ralph.adapters.sandbox.settings import read_plain
+from ralph.adapters.sandbox.plain import read_plain
 
 LARGEST: Final = 1 << 28
 NAME: Final = rb"refs/[^\x00-\x20\x7f~^:?*\[\\]+"

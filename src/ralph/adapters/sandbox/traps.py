@@ -17,7 +17,8 @@ from typing import Final
 
 import msgspec
 
-from ralph.adapters.sandbox.settings import odd_settings, read_plain
+from ralph.adapters.sandbox.plain import read_plain
+from ralph.core.git_settings import LARGEST, odd_settings
 from ralph.core.hidden import STEERING_FILES, STEERING_FOLDERS
 
 BULKY: Final = frozenset({"node_modules", ".venv", "venv", "target", "__pycache__", ".tox", ".nox"})
@@ -190,7 +191,7 @@ class _Walk:
             is_file = entry.is_file(follow_symlinks=False)
             is_folder = entry.is_dir(follow_symlinks=False)
             if name in ("config", "config.worktree") and is_file:
-                yield from ((path, one) for one in odd_settings(path))
+                yield from ((path, one) for one in _odd_settings(path))
             elif not is_file and (not is_folder or path in self._closed):
                 continue
             elif name in FILES or name.endswith(ENDINGS) or name.startswith("sharedindex."):
@@ -253,6 +254,12 @@ def _entries(folder: str) -> "list[os.DirEntry[str]]":
         except OSError:
             break
     return []
+
+
+def _odd_settings(path: str) -> tuple[str, ...]:
+    text = read_plain(path, LARGEST + 1)
+    is_unread = not text and os.path.lexists(path) and os.path.getsize(path)
+    return ("unreadable",) if is_unread else odd_settings(text)
 
 
 def _is_repository(names: set[str]) -> bool:

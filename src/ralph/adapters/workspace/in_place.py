@@ -33,6 +33,7 @@ from ralph.adapters.workspace.index import (
 from ralph.adapters.workspace.layout import Layout, layout
 from ralph.adapters.workspace.locks import clear_locks
 from ralph.adapters.workspace.lost_commits import lost_commits
+from ralph.adapters.workspace.nested import nested
 from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
 from ralph.adapters.workspace.secrets import likely_secrets
@@ -56,6 +57,7 @@ class InPlace:
         self._path = os.path.abspath(project_path)
         self._git = Git(executor, find_top(executor, self._path))
         self._objects = Objects(self._git)
+        self._changes: dict[tuple[Snapshot, Snapshot], Changes] = {}
         self._flush = Flush()
         # Before any session: one may lead us elsewhere.
         with suppress(UnusableData):
@@ -111,11 +113,17 @@ class InPlace:
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
         # Snapshots never change, and a judge asks about the same two several times.
         if self._compared is None or self._compared[:2] != (since, now):
-            same = since.same_as(now)
-            files = () if same else self._names(self._tree(since), self._tree(now))
-            commits = self._objects.commits(since.head, now.head)
-            self._compared = (since, now, Changes(commits=commits, files=files))
+            self._compared = (since, now, self._find_changes(since, now))
         return self._compared[2]
+
+    def _find_changes(self, since: Snapshot, now: Snapshot) -> Changes:
+        commits = self._objects.commits(since.head, now.head)
+        if since.same_as(now):
+            return Changes(commits=commits)
+        tree = self._tree(now)
+        found = self._objects.differences(self._tree(since), tree)
+        files = tuple(difference.path for difference in found)
+        return Changes(commits=commits, files=files, nested=nested(self._git, found, tree))
 
     def contents(self, at: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
         return self._objects.contents(self._tree(at), paths)

@@ -21,6 +21,7 @@ from ralph.core.verdict import (
     on_ending,
     on_gates,
     on_history,
+    on_nested,
     on_result,
     on_tampering,
 )
@@ -86,6 +87,7 @@ def _judge(kit: Kit, claim: Claim, session: Session, base: Snapshot | None) -> V
         or on_claim(task, read_sigils(ending.message), told)
         or on_history(_lost(kit, session, base))
         or on_tampering(_tampered(kit, session, base))
+        or on_nested(_nested(kit, session, base))
         or on_change(task, _worked_on(kit, session, base), _never_committed(kit, base))
         or on_result(kit.missing(task))
         or _gates(kit, claim, session, base)
@@ -139,6 +141,14 @@ def _is_planted(kit: Kit, path: str, *, is_left: bool) -> bool:
     # Not what a person has made a project meanwhile. An agent's settings are taken off the disk
     # after a session, which says nothing about the commit.
     return project is None or (is_left and not kit.is_project(project))
+
+
+def _nested(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
+    """Other repositories in what changed since the task was begun."""
+    after = session.after
+    if base is None or after is None or base.same_as(after):
+        return ()
+    return kit.workspace.changes(base, after).nested
 
 
 def _worked_on(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:

@@ -1,8 +1,6 @@
-"""Which settings in a file of git's may run something."""
+"""Which settings of git may run something, in a file that somebody else wrote."""
 
-import os
 import re
-import stat
 from collections.abc import Collection, Iterator
 from typing import Final
 
@@ -34,33 +32,17 @@ HARMLESS: Final = {
 way than git itself writes, may."""
 
 
-def read_plain(path: str, limit: int) -> bytes:
-    """The beginning of a file; nothing of what is no file. Neither led elsewhere by a link, nor
-    waiting at a pipe."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        handle = os.open(path, flags)
-    except OSError:
-        return b""
-    with os.fdopen(handle, "rb") as file:
-        return file.read(limit) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-
-
-def odd_settings(path: str) -> tuple[str, ...]:
-    """The settings of git in a file that may run something."""
-    text = read_plain(path, LARGEST + 1)
+def odd_settings(text: bytes) -> tuple[str, ...]:
+    """Those that may run something."""
     if len(text) > LARGEST:
         return ("too much to read",)
-    if not text and os.path.lexists(path) and os.path.getsize(path):
-        return ("unreadable",)
     return tuple(odd for _, odd in _lines(text) if odd)
 
 
-def without(path: str, odd: Collection[str]) -> bytes | None:
-    """The content of a file less some odd settings; None if they cannot be taken out."""
-    text = read_plain(path, LARGEST)
+def without(text: bytes, odd: Collection[str]) -> bytes | None:
+    """The same less some odd settings; None if they cannot be taken out."""
     kept = b"\n".join(line for line, what in _lines(text) if what not in odd)
-    return None if any(what in odd for _, what in _lines(kept)) else kept
+    return None if {*odd} & {*odd_settings(kept)} else kept
 
 
 def _lines(text: bytes) -> Iterator[tuple[bytes, str]]:
