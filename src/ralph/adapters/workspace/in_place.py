@@ -45,6 +45,7 @@ from ralph.ports.workspace import Committed, Lost, Withheld
 
 TRIES: Final = 3
 """For what a git that was killed has left half done."""
+REMEMBERED: Final = 4
 
 
 class InPlace:
@@ -62,7 +63,6 @@ class InPlace:
         # Before any session: one may lead us elsewhere.
         with suppress(UnusableData):
             self._git_dirs = tuple(dict.fromkeys(reversed(layout(self._git.top))))
-        self._compared: tuple[Snapshot, Snapshot, Changes] | None = None
 
     @property
     def path(self) -> str:
@@ -111,10 +111,11 @@ class InPlace:
             return self._photograph(status, disk)
 
     def changes(self, since: Snapshot, now: Snapshot) -> Changes:
-        # Snapshots never change, and a judge asks about the same two several times.
-        if self._compared is None or self._compared[:2] != (since, now):
-            self._compared = (since, now, self._find_changes(since, now))
-        return self._compared[2]
+        if (since, now) not in self._changes:
+            # Objects do not change, and a judge asks for the same several times.
+            self._changes = dict([*self._changes.items()][-REMEMBERED:])
+            self._changes[since, now] = self._find_changes(since, now)
+        return self._changes[since, now]
 
     def _find_changes(self, since: Snapshot, now: Snapshot) -> Changes:
         commits = self._objects.commits(since.head, now.head)
