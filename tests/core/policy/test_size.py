@@ -23,6 +23,22 @@ def test_a_megabyte_is_judged() -> None:
     assert "git push" in denied("echo " + "a" * 1_000_000 + "; git push")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat <<E\n" + "a\\\n" * 300_000 + "\nE\n",
+        "cat" + " <<E" * 8_000 + " $((1))" * 8_000 + "\n" + "E\n" * 8_000,
+        "curl -" + "s" * 300_000,
+        "tar " + "v" * 50_000,
+        "rm -rf " + "a/" * 300_000 + "x",
+    ],
+    ids=["body", "bodies", "option", "letters", "path"],
+)
+def test_a_long_text_of_any_shape_is_judged(text: str) -> None:
+    assert denied(text) == ""
+    assert "git push" in denied(text + "\ngit push")
+
+
 def test_what_is_longer_than_any_command_is_refused() -> None:
     assert "too long" in denied("x" * (LONGEST + 1))
 

@@ -21,7 +21,7 @@ LOGINS: Final = ("~/.claude/.credentials.json", "~/.codex/auth.json", "~/.factor
 PUBLIC: Final = re.compile(r".*/\.ssh/(?:[^/\0]*\.pub|known_hosts|config|authorized_keys)")
 """In a folder of keys, and yet nothing to hide."""
 NAMED: Final = re.compile(r"[\w-]+=")
-BEFORE: Final = re.compile(r"(?:--?[\w-]*=|[\w.-]+=|-[A-Za-z])*@?")
+BEFORE: Final = re.compile(r"(?:--?[\w-]*=|[\w.-]+=|-[A-Za-z]){0,3}@?")
 """`curl -d @FILE`, `--file=FILE`, `-F key=@FILE`, `-TFILE`"""
 NO_READERS: Final = frozenset(
     {"", "echo", "printf", "ls", "stat", "test", "[", "[[", "file", "du", "mkdir", "chmod", "touch"}
@@ -81,7 +81,8 @@ def judge_file(path: str, ground: Ground, open_doors: tuple[str, ...]) -> Deny |
 
 
 def _secret(text: str, cwd: str | None, ground: Ground, doors: tuple[str, ...]) -> Deny | None:
-    for part in {text, *(BEFORE.sub("", part) for part in re.split(_between(text), text))}:
+    parts = re.split(_between(text), text)
+    for part in {text, *(BEFORE.sub("", part, count=1) for part in parts)}:
         path = resolved(part, cwd)
         if path is None or PUBLIC.fullmatch(path):
             continue

@@ -8,7 +8,7 @@ from ralph.core.safe_text import one_line
 DEEPEST: Final = 40
 """Levels of nesting; a person stops at five, and Python's own stack is not much deeper."""
 
-BLANK: Final = re.compile(r"(?:[ \t]|\\\n|\r(?=\n|\Z))+")
+BLANK: Final = re.compile(r"(?:[ \t]++|\\\n|\r(?=\n|\Z))+")
 """Also a backslash at the end of a line, which the shell does not see at all, and the rest of a
 line's end from Windows; anywhere else that is a letter."""
 

@@ -7,11 +7,9 @@ from ralph.core.shell.tree import Text, Word
 from ralph.core.shell.words import Waiting, Words
 
 DELIMITER: Final = re.compile(
-    r"(?:[^ \t\n;&|()<>'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$'(?:[^'\\]|\\.)*')+", re.DOTALL
+    r"(?:[^ \t\n;&|()<>'\"\\]++|\\.|'[^']*+'|\"(?:[^\"\\]++|\\.)*+\")++", re.DOTALL
 )
 QUOTING: Final = re.compile(r"\$?'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)", re.DOTALL)
-ENDS_OPEN: Final = re.compile(r"(?<!\\)(?:\\\\)*\\\n\Z")
-"""The line goes on in the next one."""
 
 
 class Heredocs(Words):
@@ -29,8 +27,8 @@ class Heredocs(Words):
 
     def bodies(self) -> None:
         """Read all that wait; a line has just ended."""
-        while self.waiting:
-            waiting = self.waiting.pop(0)
+        all_waiting, self.waiting = self.waiting, []
+        for waiting in all_waiting:
             start = self.at
             lines = self._lines(waiting)
             written = self.text[start : start + sum(map(len, lines))]
@@ -48,11 +46,11 @@ class Heredocs(Words):
         """The lines of the body as the shell joins them; the last one is behind us."""
         lines: list[str] = []
         while self.at < len(self.text):
-            line = self._line()
-            while not waiting.quoted and ENDS_OPEN.search(line):
-                if self.at >= len(self.text):
-                    break
-                line = line[:-2] + self._line()
+            pieces = [self._line()]
+            while not waiting.quoted and _goes_on(pieces[-1]) and self.at < len(self.text):
+                pieces[-1] = pieces[-1][:-2]
+                pieces.append(self._line())
+            line = "".join(pieces)
             plain = line.removesuffix("\n")
             if (plain.lstrip("\t") if waiting.indented else plain) == waiting.end:
                 break
@@ -64,3 +62,9 @@ class Heredocs(Words):
         line = self.text[self.at : end]
         self.at = end
         return line
+
+
+def _goes_on(line: str) -> bool:
+    """Whether the next line belongs to this one: an odd number of backslashes ends it."""
+    text = line.removesuffix("\n")
+    return text != line and (len(text) - len(text.rstrip("\\"))) % 2 == 1

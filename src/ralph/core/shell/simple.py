@@ -7,7 +7,7 @@ from ralph.core.shell.cursor import BLANK
 from ralph.core.shell.heredocs import Heredocs
 from ralph.core.shell.tree import Assignment, Redirect, Simple, Word
 
-BARE: Final = re.compile(r"(?:[^ \t\r\n;&|()<>'\"\\$`]|\\\n)+(?=[ \t\n;&|()<>]|\r\n|\r?\Z)")
+BARE: Final = re.compile(r"(?:[^ \t\r\n;&|()<>'\"\\$`]++|\\\n)++(?=[ \t\n;&|()<>]|\r\n|\r?\Z)")
 COMMENT: Final = re.compile(r"#[^\n]*")
 ASSIGNED: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^]=\s]*\])?(\+?)=")
 REDIRECTED: Final = re.compile(

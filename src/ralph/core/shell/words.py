@@ -16,7 +16,7 @@ from ralph.core.shell.tree import (
     Word,
 )
 
-PLAIN: Final = re.compile(r"(?:[^ \t\r\n;&|()<>'\"\\$`]|\r(?!\n|\Z))+")
+PLAIN: Final = re.compile(r"(?:[^ \t\r\n;&|()<>'\"\\$`]++|\r(?!\n|\Z))++")
 IN_QUOTES: Final = re.compile(r"[^\"\\$`]+")
 IN_HEREDOC: Final = re.compile(r"[^\\$`]+")
 IN_BRACES: Final = re.compile(r"[^}'\"\\$`<>]+|[<>]")
@@ -26,12 +26,12 @@ PARAMETER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
 BRACED: Final = re.compile(r"(?P<sign>[!#]?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
 INDEX: Final = re.compile(r"\[([^]\[$`'\"\\]*)\]")
 DEFAULTS: Final = re.compile(r":?[-=+?]")
-ANSI_QUOTED: Final = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
+ANSI_QUOTED: Final = re.compile(r"((?:[^'\\]++|\\.)*+)'", re.DOTALL)
 SIGNS: Final = re.compile("(?P<name>[@*#?$!-])")
 OLD_SUMS: Final = re.compile(r"[^]()'\"\\$`]+")
 FAIR: Final = 8
 """How often the whole text may be read in vain."""
-BACKTICKED: Final = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
+BACKTICKED: Final = re.compile(r"((?:[^`\\]++|\\.)*+)`", re.DOTALL)
 
 
 class Waiting(NamedTuple):
@@ -195,11 +195,12 @@ class Words(Cursor):
         """`((…))`, or None when these are two subshells, one in the other."""
         here = self.at
         if here not in self.sums:
-            waiting = list(self.waiting)
+            waiting, count = self.waiting, len(self.waiting)
             self.at += 2
             word = self._sum_until("))", IN_SUMS)
             self.sums[here] = (word, self.at)
             if word is None:
+                del waiting[count:]
                 self.waiting = waiting
                 self.in_vain += self.at - here
             if self.in_vain > FAIR * max(len(self.text), 10_000):
