@@ -58,6 +58,21 @@ def test_a_checkout_may_be_anywhere(checkout: str) -> None:
         assert decide_command(command, policy=STRICT, ground=ground) == Allow(), command
 
 
+@pytest.mark.parametrize("home", ["/root", "/tmp/x/home", "/home/me/.cache/home"])
+def test_a_home_may_be_anywhere(home: str) -> None:
+    ground = Ground(checkout="/tmp/x/proj", home=home)
+    for command in (
+        "find ~ -type f -print0 | xargs -0 rm -f",
+        "rm -rf ~/Documents",
+        "echo x >> ~/.bashrc",
+        "tar -C ~ -xf x.tar",
+        "chmod -R 777 ~",
+    ):
+        assert isinstance(decide_command(command, policy=STRICT, ground=ground), Deny), command
+    for command in ("rm -rf /tmp/y", "echo x > /tmp/y", "rm -rf build", "tar -C /tmp/y -xf x.tar"):
+        assert decide_command(command, policy=STRICT, ground=ground) == Allow(), command
+
+
 @pytest.mark.parametrize(
     ("path", "is_allowed"),
     [

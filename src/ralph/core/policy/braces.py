@@ -1,14 +1,15 @@
-"""Brace expansion: `{git,push}` is two words, `a{1..3}` three."""
+"""Brace expansion: `{git,push}` is two words, `a{1..3}` several."""
 
 import re
 from itertools import pairwise
 from typing import Final
 
+from ralph.core.policy.known import UNKNOWN
 from ralph.core.shell.tree import Part, Text, Word
 
 MOST: Final = 64
 TOKENS: Final = re.compile(r"[{},]|[^{},]+")
-SEQUENCE: Final = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})(?:\.\.-?\d+)?|([A-Za-z])\.\.([A-Za-z])")
+SEQUENCE: Final = re.compile(r"(?:-?\d+\.\.-?\d+|[A-Za-z]\.\.[A-Za-z])(?:\.\.-?\d+)?")
 
 Tokens = list["str | Part"]
 
@@ -55,8 +56,9 @@ def _versions(tokens: Tokens) -> list[Tokens]:
                 for left, right in pairwise(cuts)
                 for version in _versions(tokens[left + 1 : right])
             ]
-        elif len(inside) == 1 and isinstance(inside[0], str) and _sequence(inside[0]):
-            choices = [[each] for each in _sequence(inside[0])]
+        elif len(inside) == 1 and isinstance(inside[0], str) and SEQUENCE.fullmatch(inside[0]):
+            # What it counts is of no interest here.
+            choices = [[UNKNOWN], [UNKNOWN]]
         else:
             continue
         rest = _versions(tokens[end + 1 :])
@@ -80,19 +82,6 @@ def _closing(tokens: Tokens, start: int) -> tuple[int | None, list[int]]:
         elif tokens[at] == "," and level == 1:
             commas.append(at)
     return None, []
-
-
-def _sequence(text: str) -> list[str]:
-    found = SEQUENCE.fullmatch(text)
-    if found is None:
-        return []
-    low, high, first, last = found.groups()
-    ends = (int(low), int(high)) if low else (ord(first), ord(last))
-    if abs(ends[0] - ends[1]) >= MOST:
-        raise TooMany
-    step = 1 if ends[0] <= ends[1] else -1
-    each = range(ends[0], ends[1] + step, step)
-    return [str(number) if low else chr(number) for number in each]
 
 
 def _parts(tokens: Tokens) -> tuple[Part, ...]:

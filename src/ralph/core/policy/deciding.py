@@ -19,10 +19,10 @@ from ralph.core.policy.decision import (
 from ralph.core.policy.destructive import judge_destruction
 from ralph.core.policy.git_rules import judge_git
 from ralph.core.policy.inputs import command_of
+from ralph.core.policy.machine import judge_machine
 from ralph.core.policy.packaging import judge_packaging, under_uv
 from ralph.core.policy.processes import judge_ending
 from ralph.core.policy.read_only import judge_reading
-from ralph.core.policy.schedule import judge_schedule
 from ralph.core.policy.tools import TOOLS, Toolbox, is_own, meant
 from ralph.core.policy.walking import Bomb, Call, Found, TooMuch
 from ralph.core.policy.written_files import judge_writing, judge_written
@@ -126,7 +126,7 @@ def _judged(
         judge_packaging(call) if policy.packaging is Packaging.UV else None,
         judge_destruction(call, ground),
         judge_ending(call.name, call.words),
-        judge_schedule(call),
+        judge_machine(call),
         judge_writing(call, ground),
         judge_credentials(call, ground, policy.doors),
         judge_reading(call) if only_reads else None,

@@ -13,55 +13,23 @@ from ralph.core.policy.known import ALL, UNKNOWN, Field
 from ralph.core.policy.places import (
     TEMPORARY,
     is_own,
-    is_temporary,
+    is_spare,
     is_within,
     parted,
     resolved,
     without_glob,
 )
 from ralph.core.policy.walking import Call
-from ralph.core.policy.written_files import disk, judge_written
+from ralph.core.policy.written_files import judge_written
 
 OWN_STATE: Final = (".git", ".ralph")
 MAYBE_EMPTY: Final = re.compile(rf"\A{UNKNOWN}+(?=/)")
-DISK_TOOLS: Final = re.compile(
-    r"mkfs(?:\..*)?|mke2fs|mkswap|wipefs|blkdiscard|sfdisk|fdisk|gdisk|sgdisk|parted|badblocks"
-    r"|pvcreate|pvremove|cfdisk|mkdosfs|newfs(?:_.*)?"
-)
-LISTS: Final = frozenset({"-l", "--list", "-h", "--help", "--version", "-V", "print"})
-DISK_VERBS: Final = {
-    "diskutil": "erase.*|partition.*|zero.*|secureerase|reformat",
-    **dict.fromkeys(("zpool", "zfs"), "destroy|labelclear"),
-    "nvme": "format|sanitize",
-    "hdparm": "--security-erase.*",
-    "cryptsetup": "luksformat|erase|lukserase",
-    "mdadm": "--zero-superblock",
-    **dict.fromkeys(("lvremove", "vgremove"), ".*"),
-}
-"""Programs that look at disks, too, and the words with which they destroy what is there."""
-STOPS: Final = frozenset({"shutdown", "reboot", "halt", "poweroff"})
 
 
 def judge_destruction(call: Call, ground: Ground) -> Deny | Doubt | None:
     """What the command would destroy, if anything."""
-    if DISK_TOOLS.fullmatch(call.name):
-        return _disk_tool(call)
-    verbs = DISK_VERBS.get(call.name)
-    if verbs is not None and any(re.fullmatch(verbs, word.text.lower()) for word in call.words[1:]):
-        return disk(call.name)
     judge = JUDGES.get(call.name)
     return judge(call, ground) if judge is not None else None
-
-
-def _disk_tool(call: Call) -> Deny | None:
-    words = [word.text for word in call.words[1:]]
-    if LISTS & set(words):
-        return None
-    named = [word for word in words if not word.startswith("-")]
-    if named and not any(word.startswith(("/dev/", UNKNOWN)) for word in named):
-        # An image in a file.
-        return None
-    return disk(call.name)
 
 
 def _rm(call: Call, ground: Ground) -> Deny | Doubt | None:
@@ -137,7 +105,7 @@ def _may_go(path: str, target: Field, cwd: str | None, ground: Ground) -> bool:
     climbs = not target.text.startswith("/") and is_within(cwd or "", ground.checkout)
     beside = ground.checkout.rpartition("/")[0]
     neighbour = beside not in TEMPORARY and is_within(path, beside)
-    return is_temporary(path) and not (climbs or neighbour or is_within(ground.checkout, path))
+    return is_spare(path, ground) and not (climbs or neighbour or is_within(ground.checkout, path))
 
 
 def _known_folder(path: str) -> str:
@@ -205,14 +173,6 @@ def _git(call: Call, ground: Ground) -> Deny | Doubt | None:
     return _first(_removal(Field(path, glob="*" in path), call.cwd, ground) for path in paths)
 
 
-def _power(call: Call, _ground: Ground) -> Deny | None:
-    words = {word.text for word in call.words[1:]}
-    ends = call.name in STOPS or (call.name.endswith("init") and words & {"0", "6"})
-    if ends or words & {"poweroff", "reboot", "halt", "kexec"}:
-        return Deny(reason="this would stop the machine", suggestion="go on without a restart")
-    return None
-
-
 def _first(verdicts: Iterable[Deny | Doubt | None]) -> Deny | Doubt | None:
     """The first refusal; a doubt when there is none."""
     found = [verdict for verdict in verdicts if verdict is not None]
@@ -224,7 +184,6 @@ JUDGES: Final[dict[str, Callable[[Call, Ground], Deny | Doubt | None]]] = {
     "find": _find,
     **dict.fromkeys(("chmod", "chown", "chgrp", "chattr", "setfacl"), _chmod),
     "mv": _mv,
-    **dict.fromkeys((*STOPS, "init", "telinit", "systemctl"), _power),
     "rsync": _rsync,
     "git": _git,
 }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Final
 
 from ralph.core.policy.git_words import aliased
@@ -31,6 +32,8 @@ LISTERS: Final = frozenset(
 """They print names of files in the folders that they are given."""
 EVERYWHERE: Final = frozenset({"locate", "plocate", "mlocate", "mdfind"})
 OWN_STATE: Final = re.compile(r"(?:^|/)(\.git|\.ralph)(?:/|$)")
+ITEM: Final = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
+QUOTES: Final = re.compile(r"['\"\\]")
 MOST: Final = 50
 
 Words = Sequence[Field]
@@ -50,49 +53,22 @@ def _xargs(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
         return []
     command = tuple(commands[0])
     own = words[1 : len(words) - len(command)]
+    lines = given.splitlines()
     if replaced := _replaced(own):
-        return [_filled(command, replaced, line) for line in given.splitlines()[:MOST]]
-    items = _items(given, own)
-    if UNKNOWN in given or len(items) > MOST:
-        return [(*command, *map(item, given.split()[:MOST]))]
-    most = _number(own, "n", "max-args") or len(items) or 1
-    return [
-        (*command, *map(item, items[start : start + most]))
-        for start in range(0, len(items) or 1, most)
-    ]
-
-
-def _items(given: str, own: Words) -> list[str]:
-    """What is passed on as one word each."""
-    options = [word.text for word in own]
-    if any(re.match("-[a-zA-Z]*0|--null|-d|--delimiter", option) for option in options):
-        return given.splitlines()
-    words = re.findall(r"(?:'[^']*'|\"[^\"]*\"|\\.|[^\s'\"\\])+", given)
-    return [re.sub(r"'([^']*)'|\"([^\"]*)\"|\\(.)", _plain, word) for word in words]
-
-
-def _plain(found: re.Match[str]) -> str:
-    return found[1] or found[2] or found[3] or ""
-
-
-def _number(own: Words, letter: str, long: str) -> int:
-    """The value of an option, wherever it stands; 0 without one."""
-    text = " ".join(word.text for word in own)
-    found = re.search(rf"(?:-{letter} ?|--{long}[= ])(\d{{1,4}})\b", text)
-    return int(found[1]) if found else 0
+        return [_filled(command, replaced, line) for line in lines[:MOST]]
+    is_by_line = any(re.match("-[a-zA-Z]*[0d]|--null|--delim", word.text) for word in own)
+    items = lines if is_by_line else [QUOTES.sub("", each) for each in ITEM.findall(given)]
+    if len(items) <= MOST and any(re.match("-[a-zA-Z]*[nL]|--max-[al]", word.text) for word in own):
+        # A few at a time, of which each may be the first.
+        return [(*command, item(each)) for each in items]
+    return [(*command, *map(item, items))]
 
 
 def _replaced(own: Words) -> str:
     """What stands for a line of input in the command; empty when lines are appended."""
-    for number, word in enumerate(own):
-        if word.text == "-I":
-            return own[number + 1].text if number + 1 < len(own) else ""
-        if word.text.startswith("-I"):
-            return word.text[2:]
-        if word.text.startswith("--replace="):
-            return word.text.partition("=")[2]
-        if word.text in ("-i", "--replace"):
-            return "{}"
+    for word, after in zip_longest(own, own[1:], fillvalue=Field("")):
+        if found := re.fullmatch(r"(-I)(.*)|(?:-i|--replace)(?:=(.*))?", word.text):
+            return (found[2] or after.text) if found[1] else found[3] or "{}"
     return ""
 
 
@@ -194,7 +170,7 @@ def _parallel(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
     given = any(word.text.startswith(":::") for word in words)
     if given or (stdin is not None and UNKNOWN not in stdin):
         return []
-    items = (stdin or UNKNOWN).split()[:MOST]
+    items = (stdin or UNKNOWN).split()
     return [(*command, *map(item, items)) for command in inner(words, PARALLEL, 1)[:1]]
 
 

@@ -41,9 +41,16 @@ def is_temporary(path: str) -> bool:
     return any(is_within(path, folder) and path != folder for folder in TEMPORARY)
 
 
+def is_spare(path: str, ground: Ground) -> bool:
+    """Below a temporary folder, and not in a home that is there as well."""
+    home = ground.home
+    around = is_within(path, home) or is_within(home, path)
+    return is_temporary(path) and not (around and home not in TEMPORARY)
+
+
 def is_own(path: str, ground: Ground) -> bool:
     """In the checkout, or below a temporary folder."""
-    return is_within(path, ground.checkout) or is_temporary(path)
+    return is_within(path, ground.checkout) or is_spare(path, ground)
 
 
 def without_glob(path: str) -> tuple[str, bool]:

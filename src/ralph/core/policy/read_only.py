@@ -11,6 +11,7 @@ from ralph.core.policy.git_reads import only_looks
 from ralph.core.policy.git_words import git_call
 from ralph.core.policy.shells import SHELLS
 from ralph.core.policy.walking import Call
+from ralph.core.policy.written_files import REDIRECTS
 
 READERS: Final = frozenset(
     {"cat", "ls", "head", "tail", "grep", "egrep", "fgrep", "ag", "ack", "wc", "cut"}
@@ -63,7 +64,6 @@ PASS_ON: Final = frozenset(
     {"env", "command", "builtin", "time", "timeout", "nice", "nohup", "stdbuf", "xargs", "eval"}
 )
 """What they run is looked at by itself."""
-WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 NOWHERE: Final = re.compile(r"/dev/(?:null|std(?:out|err)|tty|fd/\d+)|\d+-?|-")
 """Also a number, behind `>&`; a file of that name is nobody's."""
 FILES: Final = re.compile(r"--output.*|-o.*|--lost-found")
@@ -73,7 +73,7 @@ SUGGESTION: Final = "read with `cat`, `sed -n`, `rg`, `ls`, `git log` and the li
 def judge_reading(call: Call) -> Deny | None:
     """Why the command is more than looking, if it is."""
     for operator, field in call.redirects:
-        if operator in WRITES and not NOWHERE.fullmatch(field.text):
+        if operator in REDIRECTS and not NOWHERE.fullmatch(field.text):
             return _deny(f"`{operator} {field.shown}` writes a file")
     if not call.words or call.name in READERS or not call.is_sure:
         return None

@@ -15,7 +15,7 @@ from ralph.core.policy.places import (
     TEMPORARY,
     file_words,
     homes,
-    is_temporary,
+    is_spare,
     is_within,
     parted,
     resolved,
@@ -54,7 +54,7 @@ REPOSITORY: Final = re.compile(r"(?:.*/)?\.git(?:/(?!info/).*)?", re.DOTALL)
 
 def judge_writing(call: Call, ground: Ground) -> Deny | None:
     """Whether the command writes where a session has no business."""
-    for text in _files(call):
+    for text in _files(call, ground):
         if found := judge_written(text, call.cwd, ground):
             return found
     for text in _folders(call):
@@ -72,7 +72,7 @@ def judge_written(text: str, cwd: str | None, ground: Ground) -> Deny | None:
     if DEVICE.match(text):
         return disk(text)
     path = resolved(text, cwd)
-    if path is None or is_temporary(path) or path in TEMPORARY:
+    if path is None or path in TEMPORARY or is_spare(path, ground):
         return None
     if is_within(path, ground.checkout):
         found = REPOSITORY.fullmatch(path[len(ground.checkout) + 1 :])
@@ -95,7 +95,7 @@ def _deny(text: str) -> Deny:
     )
 
 
-def _files(call: Call) -> Iterator[str]:
+def _files(call: Call, ground: Ground) -> Iterator[str]:
     """The files that the command writes, by name."""
     yield from (field.text for operator, field in call.redirects if operator in REDIRECTS)
     words = [word.text for word in call.words[1:]]
@@ -122,7 +122,7 @@ def _files(call: Call) -> Iterator[str]:
         git = git_call(call.words)
         given = [word.text for word in git.arguments]
         if git.subcommand == "config" and {"--global", "--system"} & set(given):
-            yield from () if only_looks("config", given) else ["/etc/gitconfig"]
+            yield from () if only_looks("config", given) else [f"{ground.home}/.gitconfig"]
 
 
 def _folders(call: Call) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from ralph.core.shell.cursor import CONTINUED, Cursor, NotShell
+from ralph.core.shell.cursor import CONTINUED, DEEPEST, Cursor, NotShell
 from ralph.core.shell.escapes import ansi
 from ralph.core.shell.tree import (
     Number,
@@ -227,6 +227,8 @@ class Words(Cursor):
                 continue
             elif self.peek() in ("(", ")"):
                 level += 1 if self.peek() == "(" else -1
+                if level > DEEPEST:
+                    raise NotShell("it is nested too deeply", self.place(self.at), is_deep=True)
                 parts.append(Text(text=self.peek()))
                 self.at += 1
             elif self.at >= len(self.text) or not self._quoted_or_expanded(parts):
