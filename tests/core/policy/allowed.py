@@ -112,6 +112,7 @@ pkill -f "python -m http.server"
 pgrep -a python
 pgrep .
 killall node
+fuser -k 8080/tcp
 killall -9 -q webpack
 kill -l
 crontab -l

@@ -59,6 +59,7 @@ rm -f /etc/*.conf
 x='*'; rm -rf $x
 files=(~/*); for f in "${files[@]}"; do rm -f "$f"; done
 cat <(ls -d /*) | xargs rm -rf
+xargs -a <(ls -d /*) rm -rf
 { ls -d /*; ls -d /home/*; } | xargs rm -rf
 x=$(find ~ -type f); echo "$x" | xargs rm -f
 find / -type f -print0 | xargs -0 sh -c 'rm -f "$@"' _
@@ -136,6 +137,7 @@ ps -e -o pid= | xargs kill -9
 ps aux | awk '{print $2}' | xargs kill -9
 kill -9 $(ps -eo pid)
 slay me
+fuser -km /
 loginctl terminate-user me
 crontab -
 echo '* * * * * x' | crontab -
@@ -221,6 +223,9 @@ for i in 1 2; do echo $i; done >> ~/.bashrc
 f() { echo x; }; f >> ~/.bashrc
 f() { echo x >> "$1"; }; f ~/.bashrc
 exec >> ~/.bashrc
+>> ~/.bashrc echo x
+echo x >> "$(realpath ~/.bashrc)"
+: ${RC:=$HOME/.zshrc}; echo x >> "$RC"
 rc=~/.bashrc; echo x >> "$rc"
 cd ~ && echo x >> .bashrc
 cd && cat x >> .profile

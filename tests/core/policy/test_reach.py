@@ -58,7 +58,7 @@ def test_a_checkout_may_be_anywhere(checkout: str) -> None:
         assert decide_command(command, policy=STRICT, ground=ground) == Allow(), command
 
 
-@pytest.mark.parametrize("home", ["/root", "/tmp/x/home", "/home/me/.cache/home"])
+@pytest.mark.parametrize("home", ["/root", "/tmp/x/home", "/home/me/.cache/home", "/tmp/x/proj/h"])
 def test_a_home_may_be_anywhere(home: str) -> None:
     ground = Ground(checkout="/tmp/x/proj", home=home)
     for command in (

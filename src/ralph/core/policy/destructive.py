@@ -12,6 +12,7 @@ from ralph.core.policy.git_words import git_call
 from ralph.core.policy.known import ALL, UNKNOWN, Field
 from ralph.core.policy.places import (
     TEMPORARY,
+    in_checkout,
     is_own,
     is_spare,
     is_within,
@@ -54,7 +55,7 @@ def _is_own_state(target: Field, cwd: str | None, ground: Ground) -> bool:
 
 def _file(target: Field, cwd: str | None, ground: Ground) -> Deny | None:
     """In the checkout each file may go that is named, `.git/index.lock` among them."""
-    if is_within(resolved(target.text, cwd) or "", ground.checkout):
+    if in_checkout(resolved(target.text, cwd) or "", ground):
         return None
     return judge_written(target.text, cwd, ground)
 
@@ -100,7 +101,7 @@ def _removal(target: Field, cwd: str | None, ground: Ground) -> Deny | Doubt | N
 
 def _may_go(path: str, target: Field, cwd: str | None, ground: Ground) -> bool:
     """In the checkout, or in a temporary folder that has nothing to do with it."""
-    if is_within(path, ground.checkout):
+    if in_checkout(path, ground):
         return True
     climbs = not target.text.startswith("/") and is_within(cwd or "", ground.checkout)
     beside = ground.checkout.rpartition("/")[0]

@@ -26,7 +26,7 @@ NARROWS: Final = re.compile(
 )
 """Conditions that leave a part of a folder."""
 LISTERS: Final = frozenset(
-    {"ls", "dir", "tree", "du", "stat", "realpath", "readlink", "file", "fd", "fdfind", "eza"}
+    {"ls", "dir", "tree", "du", "stat", "file", "fd", "fdfind", "eza"}
     | {"rg", "grep", "egrep", "fgrep", "ag", "ack"}
 )
 """They print names of files in the folders that they are given."""
@@ -53,6 +53,7 @@ def _xargs(words: Words, stdin: str | None) -> list[tuple[Field, ...]]:
         return []
     command = tuple(commands[0])
     own = words[1 : len(words) - len(command)]
+    given = next((word.printed for word in own if word.printed is not None), given)
     lines = given.splitlines()
     if replaced := _replaced(own):
         return [_filled(command, replaced, line) for line in lines[:MOST]]

@@ -61,6 +61,8 @@ def _place(name: str, arguments: list[str], cwd: str | None, checkout: str) -> s
             return cwd
         case "mktemp":
             return f"{dirname(last) or '/tmp'}/{UNKNOWN}"
+        case "realpath" | "readlink" if last.startswith("/"):
+            return last
         case "dirname" if len(arguments) == 1 and last.startswith("/"):
             return dirname(last.rstrip("/"))
         case "git" if arguments[:1] == ["rev-parse"] and checkout:

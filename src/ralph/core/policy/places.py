@@ -41,6 +41,13 @@ def is_temporary(path: str) -> bool:
     return any(is_within(path, folder) and path != folder for folder in TEMPORARY)
 
 
+def in_checkout(path: str, ground: Ground) -> bool:
+    """In the checkout, and not in a home that somebody keeps there."""
+    top, home = ground.checkout, ground.home
+    keeps_home = home != top and is_within(home, top)
+    return is_within(path, top) and not (keeps_home and is_within(path, home))
+
+
 def is_spare(path: str, ground: Ground) -> bool:
     """Below a temporary folder, and not in a home that is there as well."""
     home = ground.home
@@ -50,7 +57,7 @@ def is_spare(path: str, ground: Ground) -> bool:
 
 def is_own(path: str, ground: Ground) -> bool:
     """In the checkout, or below a temporary folder."""
-    return is_within(path, ground.checkout) or is_spare(path, ground)
+    return in_checkout(path, ground) or is_spare(path, ground)
 
 
 def without_glob(path: str) -> tuple[str, bool]:

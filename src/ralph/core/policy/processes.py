@@ -35,6 +35,9 @@ def judge_ending(name: str, words: Sequence[Field]) -> Deny | Doubt | None:
         if UNKNOWN in _operands(texts):
             return Doubt(reason=f"which processes `{name}` ends is known only as the shell runs")
         ends_all = is_wide(name, texts)
+    elif name == "fuser":
+        letters = "".join(text for text in texts if re.fullmatch("-[a-zA-Z]+", text))
+        ends_all = {"k", "m"} <= set(letters)
     else:
         ends_all = name in ("killall5", "slay")
     if not ends_all:

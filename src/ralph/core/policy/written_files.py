@@ -15,6 +15,7 @@ from ralph.core.policy.places import (
     TEMPORARY,
     file_words,
     homes,
+    in_checkout,
     is_spare,
     is_within,
     parted,
@@ -74,7 +75,7 @@ def judge_written(text: str, cwd: str | None, ground: Ground) -> Deny | None:
     path = resolved(text, cwd)
     if path is None or path in TEMPORARY or is_spare(path, ground):
         return None
-    if is_within(path, ground.checkout):
+    if in_checkout(path, ground):
         found = REPOSITORY.fullmatch(path[len(ground.checkout) + 1 :])
     elif inside := re.fullmatch(f"{homes(ground.home)}(/.*)", path, re.DOTALL):
         found = SETTINGS.fullmatch(inside[1]) if not CACHES.fullmatch(inside[1]) else None
