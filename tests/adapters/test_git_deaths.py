@@ -189,11 +189,18 @@ def lived(hands: Hands) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
-def test_whichever_git_dies_the_work_is_done_once(hands: Hands, late: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(
+    "step", [7, pytest.param(1, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])]
+)
+def test_whichever_git_dies_the_work_is_done_once(
+    hands: Hands,
+    step: int,
+    late: bool,  # noqa: FBT001
+) -> None:
     whole = Hands(f"{hands.top}-whole")
     shutil.copytree(hands.top, whole.top)
     a_life(InPlace(Processes(SystemClock()), str(whole.top)), whole)
-    for number in count(1):
+    for number in count(1 + late, step):
         copy = Hands(f"{hands.top}-{number}")
         shutil.copytree(hands.top, copy.top)
         executor = Dying(lambda call, number=number: call == number, late=late)  # type: ignore[misc]
@@ -221,20 +228,16 @@ def again(deed: Callable[[], object]) -> None:
         deed()
 
 
-TEAM_STEPS = 4
-"""A sample of the calls; all of them in a soak."""
-
-
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(
-    "step", [TEAM_STEPS, pytest.param(1, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])]
+    "step", [19, pytest.param(1, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])]
 )
 def test_whichever_git_of_a_team_dies_its_work_is_merged_once(
     tmp_path: Path,
     step: int,
     late: bool,  # noqa: FBT001
 ) -> None:
-    for number in count(1, step):
+    for number in count(1 + late, step):
         source = a_project(tmp_path / str(number) / "source")
         executor = Dying(lambda call, number=number: call == number, late=late)  # type: ignore[misc]
         again(lambda source=source, executor=executor: a_team(a_trunk(source, executor=executor)))  # type: ignore[misc]

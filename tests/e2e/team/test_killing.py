@@ -44,8 +44,8 @@ def test_whoever_is_killed_nothing_is_lost(tmp_path: Path, seed: int, most: int)
         assert "Traceback" not in out + err, out + err
         if run.returncode == 0:
             break
-        # Its own git was killed: it says so, and can be run again.
-        assert run.returncode in (-signal.SIGKILL, 75), f"{run.returncode}\n{out}\n{err}"
+        # Its own git was killed again and again: it says so, and can be run again.
+        assert run.returncode in (-signal.SIGKILL, 6, 75), f"{run.returncode}\n{out}\n{err}"
         check_sound(yard)
     assert deaths > 3
     yard.check_all_done(tasks)
