@@ -11,7 +11,7 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.stock import Stock
 from ralph.adapters.workspace.trunk import current_branch
-from ralph.core.errors import Busy, Missing, RalphError, Unavailable
+from ralph.core.errors import Busy, Missing, RalphError, TemporaryFailure, Unavailable
 from ralph.core.shelf import Guardrail, GuardrailKind
 from ralph.documents.guardrails import FRESH, added, read
 from ralph.ports.trunk import Rebased
@@ -407,3 +407,11 @@ def test_nothing_a_checkout_names_is_executed(source: Hands, tmp_path: Path) -> 
     trunk.close(TWO)
     assert not (tmp_path / "caught").exists()
     assert not os.path.exists(inside.top)
+
+
+def test_a_setup_command_that_somebody_killed_runs_once_more(source: Hands, tmp_path: Path) -> None:
+    once = f"[ -e '{tmp_path}/killed' ] || {{ touch '{tmp_path}/killed'; kill -9 $$; }}"
+    assert a_trunk(source, setup=(once,)).open(ONE)
+    with pytest.raises(TemporaryFailure, match="kill -9"):
+        a_trunk(source, setup=("kill -9 $$",)).open(TWO)
+    assert not a_trunk(source).is_open(TWO)

@@ -13,7 +13,7 @@ from ralph.adapters.sandbox.landlock import Landlock
 from ralph.adapters.sandbox.proxy import is_listed, is_near, split_address
 from ralph.adapters.sandbox.terrain import is_its_own, survey
 from ralph.adapters.workspace.layout import Layout, layout, top_of
-from ralph.core.errors import Unavailable
+from ralph.core.errors import TemporaryFailure, Unavailable
 from ralph.core.fence import Access, Blocked, Fence, Place
 from ralph.ports.executor import Captured, Command
 
@@ -28,6 +28,9 @@ class Answers:
         name = "landlock" if any("launcher.py" in word for word in argv) else "bwrap"
         code, said = self.codes[name]
         return Captured(code=code, stdout=b"", stderr=said.encode())
+
+    def wait(self, why: str, seconds: float, is_over: object) -> None:
+        """Time passes at once."""
 
 
 def a_fence(top: Path, *places: Place, **fields: object) -> Fence:
@@ -95,6 +98,17 @@ def test_where_there_is_no_sandbox_at_all_that_is_said(monkeypatch: pytest.Monke
     monkeypatch.setattr("sys.platform", "freebsd14")
     with pytest.raises(Unavailable, match="no sandbox for freebsd14"):
         choosing.choose("auto", Answers(), os.environ["PATH"])
+
+
+@pytest.mark.usefixtures("has_bubblewrap")
+@pytest.mark.parametrize(
+    "death",
+    [(-9, ""), (137, ""), (1, "bwrap: Creating new namespace failed: Cannot allocate memory")],
+)
+def test_a_bubblewrap_that_is_killed_is_no_reason_for_a_weaker_wall(death: tuple[int, str]) -> None:
+    answers = Answers(bwrap=death, landlock=(0, ""))
+    with pytest.raises(TemporaryFailure, match="bubblewrap cannot start now"):
+        choosing.choose("auto", answers, os.environ["PATH"])
 
 
 @pytest.mark.usefixtures("has_bubblewrap")

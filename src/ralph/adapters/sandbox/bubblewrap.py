@@ -26,7 +26,9 @@ from ralph.adapters.sandbox.launching import (
 )
 from ralph.adapters.sandbox.terrain import Ground, Lot, around, folders_between, survey
 from ralph.core.ending import Exit
+from ralph.core.errors import TemporaryFailure
 from ralph.core.fence import Access, Fence, Network, is_inside
+from ralph.core.temporary import is_temporary, killed_by
 from ralph.ports.executor import Captures, Command
 from ralph.ports.sandbox import Trouble
 
@@ -109,11 +111,18 @@ class Bubblewrap:
 
     def _try(self, executor: Captures) -> str:
         argv = (self._program, *self._wall, "--", "/bin/sh", "-c", "exit 0")
-        got = executor.capture(argv, cwd="/", timeout_s=20.0)
-        if got.code == 0:
-            return ""
-        lines = got.stderr.decode("utf-8", "replace").strip().splitlines()
-        return (lines[-1].removeprefix(SAYS) if lines else f"exit code {got.code}")[:200]
+        said = ""
+        for pause in (0.1, 1.0, 4.0):
+            got = executor.capture(argv, cwd="/", timeout_s=20.0)
+            if got.code == 0:
+                return ""
+            lines = got.stderr.decode("utf-8", "replace").strip().splitlines()
+            said = (lines[-1].removeprefix(SAYS) if lines else f"exit code {got.code}")[:200]
+            # Killed, or without memory: no reason to take a weaker wall.
+            if not killed_by(got.code) and not is_temporary(said):
+                return said
+            executor.wait(f"bubblewrap: {said}", pause, lambda: False)
+        raise TemporaryFailure(f"bubblewrap cannot start now: {said}", hint="run it again")
 
     def wrap(self, command: Command, fence: Fence) -> Command:
         """The same, behind mounts of its own."""

@@ -16,9 +16,11 @@ from typing import Final
 from ralph.adapters.workspace.git import Git, raw
 from ralph.adapters.workspace.locks import MARK
 from ralph.adapters.workspace.status import Entry
-from ralph.core.errors import CannotWrite
+from ralph.core.errors import Busy, CannotWrite
 
 STALE_S: Final = 3600.0
+TRIES: Final = 10
+"""Whoever waits for a lock may find that somebody else has it next."""
 ABSENT: Final = "000000"
 UNLED: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 """Neither led elsewhere by a link, nor waiting for whoever writes into a pipe."""
@@ -122,9 +124,12 @@ def index_lock(git: Git, *, waits: bool = True) -> Iterator[None]:
     before they have had some time to end, unless it is said not to wait."""
     path = os.path.join(git.git_dir, "index.lock")
     handle = _create(path)
-    while handle is None:
-        git.release(path, waits=waits)
-        handle = _create(path)
+    for _ in range(TRIES):
+        if handle is None:
+            git.release(path, waits=waits)
+            handle = _create(path)
+    if handle is None:
+        raise Busy(f"other git commands hold {path} all the time", hint="run it again")
     try:
         yield
     finally:
