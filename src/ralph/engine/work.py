@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ralph.core.errors import RalphError
+from ralph.core.errors import RalphError, TemporaryFailure
 from ralph.core.events import WorkCommitted, WorkSaved
 from ralph.core.ids import SessionId, TaskId
 from ralph.core.safe_text import one_line
@@ -142,6 +142,8 @@ def set_aside(kit: Kit, task: TaskId, attempt: int, base: Snapshot) -> None:
             kit.workspace.save(ref, f"Unfinished work on {task}, attempt {attempt}\n")
             with _documents_stay(kit):
                 kit.workspace.restore(base)
+    except TemporaryFailure:
+        raise  # the next run does it; until then no other task begins in what this one has left
     except RalphError as error:
         # Better a tree that is not clean than work that is lost.
         kit.warn(f"the work of {task} stays in the checkout: {error}", task)
