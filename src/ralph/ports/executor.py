@@ -77,8 +77,7 @@ class Captures(Protocol):
 
     def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
         """Let time pass before such a command is tried again; a longer wait is shown to people.
-        `is_over` is asked at least twice a second, and True ends it. Interrupted if we are asked to
-        stop meanwhile."""
+        `is_over` is asked at least twice a second, and True ends it."""
         ...
 
 

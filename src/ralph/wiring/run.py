@@ -186,7 +186,6 @@ def put_together(
 
     found.store.before_mark = sync
     executor.show_wait = lambda why, seconds: show_wait(kit, why, seconds)
-    executor.is_called_off = lambda: bool(interrupted())
     return Assembled(kit=kit, git=git, home=workspace, preparation=preparation)
 
 

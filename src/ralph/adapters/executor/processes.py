@@ -23,7 +23,7 @@ from ralph.adapters.executor.sweep import MARKER, Sweeper, Traces
 from ralph.core.ending import Exit
 from ralph.core.errors import Unavailable
 from ralph.ports.clock import Clock
-from ralph.ports.executor import Captured, Command, Interrupted, Listener, Timeouts
+from ralph.ports.executor import Captured, Command, Listener, Timeouts
 
 SHOWN_S: Final = 3.0
 """Nobody wants to hear of shorter waits."""
@@ -56,8 +56,6 @@ class Processes:
         self._companions = Companions()
         self.show_wait: Callable[[str, float], None] = _print_wait
         """Tells people why we wait, and for how long at most."""
-        self.is_called_off: Callable[[], bool] = lambda: False
-        """Was a signal sent that ends such a wait?"""
 
     # Made on first use: many commands only capture a little git.
     @functools.cached_property
@@ -181,9 +179,7 @@ class Processes:
         """Let time pass before a short command is tried again; a longer wait is shown."""
         if seconds > SHOWN_S:
             self.show_wait(why, seconds)
-        self.sleep(seconds, lambda: is_over() or self.is_called_off())
-        if self.is_called_off():
-            raise Interrupted
+        self.sleep(seconds, is_over)
 
     def attend(self, command: Command, *, timeout_s: float, tick: Callable[[], bool]) -> Captured:
         """Run a command that may take long, until it ends or `tick` says so."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ralph.adapters.workspace.git import Git, text
+from ralph.adapters.workspace.git import ANY, Git, text
 from ralph.adapters.workspace.objects import GITLINK, Difference
 from ralph.core.git_settings import LARGEST, odd_settings
 
@@ -32,7 +32,7 @@ def _candidates(changed: Sequence[Difference]) -> Iterator[str]:
 
 def _runs(git: Git, tree: str, folder: str) -> bool:
     place = f"{tree}:{folder}"
-    got = git.ask("ls-tree", "-z", place)
+    got = git.ask("ls-tree", "-z", place, ok=ANY)
     entries = {
         path: about.split(" ")
         for about, _, path in (line.partition("\t") for line in text(got.stdout).split("\0"))
