@@ -37,6 +37,8 @@ KINDS = (
     "objects/info/commit-graphs/commit-graph-chain.lock",
     "objects/pack/multi-pack-index.lock",
     "reftable/tables.list.lock",
+    "info/sparse-checkout.lock",
+    "packed-refs.new",
     "worktrees/other/index.lock",
     "worktrees/other/HEAD.lock",
     "modules/lib/index.lock",
@@ -89,6 +91,7 @@ def test_what_is_no_lock_of_gits_stays(hands: Hands) -> None:
         ("refs/ralph/x.lock", ("update-ref", "refs/ralph/x", "HEAD")),
         ("HEAD.lock", ("symbolic-ref", "HEAD", "refs/heads/other")),
         ("packed-refs.lock", ("pack-refs", "--all")),
+        ("packed-refs.new", ("pack-refs", "--all")),
         ("index.lock", ("read-tree", "HEAD")),
         ("config.lock", ("config", "x.y", "z")),
     ],
@@ -207,6 +210,17 @@ def test_a_git_in_another_repository_holds_nothing_here(hands: Hands, tmp_path: 
         lock = look_at(str(path), since=0.0)
         assert lock is not None
         assert lock.is_stale
+
+
+@pytest.mark.parametrize("options", [(), ("-c", "x.y=z")])
+def test_a_git_that_only_reads_holds_nothing(hands: Hands, options: tuple[str, ...]) -> None:
+    """Such as a history in a pager, which a person forgets for days."""
+    command = ["git", *options, "cat-file", "--batch"]
+    with subprocess.Popen(command, cwd=hands.top, stdin=subprocess.PIPE) as process:
+        lock = look_at(str(leave(hands, "index.lock")), since=0.0)
+        assert lock is not None
+        assert lock.is_stale
+        assert process.poll() is None
 
 
 def test_a_git_in_a_linked_worktree_holds_locks_of_the_repository(

@@ -10,7 +10,6 @@ import os
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import Final
 
@@ -129,6 +128,8 @@ class Git:
             elif (path := _lock_in(got.stderr, self.top)) and locked < LOCKS:
                 locks.release(path, self._executor, since=began if deaths else math.inf)
                 locked += 1
+            elif b"lock" in got.stderr and locked < LOCKS and self._clear_locks(math.inf):
+                locked += 1
             elif got.code in ok:
                 return got
             elif refused:
@@ -140,10 +141,12 @@ class Git:
         """Get a lock out of the way; Busy if somebody holds it."""
         locks.release(lock, self._executor, waits=waits)
 
-    def _clear_locks(self, since: float) -> None:
-        with suppress(RalphError):
-            for git_dir in {*layout(self.top)}:
-                locks.clear_locks(git_dir, since)
+    def _clear_locks(self, since: float) -> list[str]:
+        try:
+            places = dict.fromkeys(layout(self.top))
+        except UnusableData:
+            return []
+        return [aside for place in places for aside in locks.clear_locks(place, since)]
 
     def run(self, *args: str, stdin: bytes = b"", once: bool = False) -> bytes:
         """Run it; anything but success is an error."""
@@ -287,6 +290,7 @@ def _died(args: Sequence[str], where: str, why: str) -> TemporaryFailure:
 
 _LOCKED: Final = (
     re.compile(r"Unable to create '(.+\.lock)': File exists"),
+    re.compile(r"unable to create file (.+/packed-refs\.new): File exists"),
     re.compile(r"(?m)could not lock config file (.+): File exists$"),
 )
 
@@ -297,7 +301,7 @@ def _lock_in(stderr: bytes, where: str) -> str:
     for form in _LOCKED:
         if found := form.search(said):
             path = os.path.join(where, found[1])
-            return path if path.endswith(".lock") else f"{path}.lock"
+            return path if path.endswith((".lock", locks.DRAFT)) else f"{path}.lock"
     return ""
 
 

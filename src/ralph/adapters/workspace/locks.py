@@ -30,6 +30,19 @@ PATIENCE_S: Final = 60.0
 """How long a live holder is waited for. `git commit` holds the index while its editor is open."""
 WHOLE_MACHINE: Final = "pid:[4026531836]"
 """Linux gives this number to the first namespace of processes, from which all can be seen."""
+DRAFT: Final = "packed-refs.new"
+"""git writes it while it holds packed-refs.lock, and refuses to do that where it is already."""
+READERS: Final = frozenset(
+    {
+        *("annotate", "blame", "branch", "cat-file", "config", "credential-cache--daemon"),
+        *("daemon", "diff", "difftool", "fsck", "fsmonitor--daemon", "grep", "help", "instaweb"),
+        *("log", "ls-files", "ls-tree", "range-diff", "reflog", "rev-list", "shortlog", "show"),
+        *("stash", "tag", "upload-pack", "whatchanged"),
+    }
+)
+"""Commands that can be there for long, in a pager or as a daemon, and never hold a lock without
+having it open."""
+OPTIONS_WITH_VALUE: Final = ("-c", "-C", "--git-dir", "--work-tree", "--namespace")
 OWN: Final = "ralph"
 """Ralph's own folder in a git directory. Most of what is called a lock there is none of git's."""
 
@@ -52,7 +65,10 @@ class Lock(NamedTuple):
 
 def find_locks(git_dir: str) -> Iterator[str]:
     """All of a repository, with those of its linked worktrees and its submodules."""
-    yield from _locks_in(git_dir)
+    for folder in ("", "info", "sequencer", "rebase-merge"):
+        yield from _locks_in(os.path.join(git_dir, folder))
+    if os.path.lexists(draft := os.path.join(git_dir, DRAFT)):
+        yield draft
     # Of our own copies of the index.
     own = os.path.join(git_dir, OWN, "index-")
     yield from (path for path in _locks_in(os.path.dirname(own)) if path.startswith(own))
@@ -182,7 +198,7 @@ def _holder(path: str, lock: os.stat_result) -> str:
     real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     for process in psutil.process_iter():
         try:
-            is_git = process.name().startswith("git") and _is_older(process, lock)
+            is_git = process.name().startswith("git") and _could_hold(process, lock)
             try:
                 opened = [file.path for file in process.open_files()]
                 holds = real in opened or (is_git and _works_at(process, _git_dir_of(real)))
@@ -197,9 +213,17 @@ def _holder(path: str, lock: os.stat_result) -> str:
     return ""
 
 
-def _is_older(process: Any, lock: os.stat_result) -> bool:
-    """Could it have made the lock? Its start is known to the second."""
-    return bool(process.create_time() <= lock.st_ctime + YOUNG_S)
+def _could_hold(process: Any, lock: os.stat_result) -> bool:
+    """Could this git have made the lock, and closed it? Its start is known to the second."""
+    words = iter(process.cmdline()[1:])
+    for word in words:
+        if word in OPTIONS_WITH_VALUE:
+            next(words, "")
+        elif not word.startswith("-"):
+            break
+    else:
+        word = ""
+    return word not in READERS and bool(process.create_time() <= lock.st_ctime + YOUNG_S)
 
 
 def _works_at(process: Any, git_dir: str) -> bool:
