@@ -161,7 +161,10 @@ def _version() -> str:
 def _failed(error: Exception, *, debug: bool) -> int:
     from ralph.cli import streams
     from ralph.core.safe_text import one_line
+    from ralph.ports.executor import Interrupted
 
+    if isinstance(error, Interrupted):
+        return INTERRUPTED
     if debug:
         import traceback
 

@@ -325,6 +325,7 @@ class Kit:
         """Renew the lease and save logins when it is time; put back what was removed underneath."""
         if self.store.restore_if_removed():
             self.warn("the database was removed while the run was at work; it is back")
+        self.door.look_after()
         now = self.clock.monotonic()
         if now >= self.next_beat:
             self.next_beat = now + self.settings.lease_s / 3

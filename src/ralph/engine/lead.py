@@ -31,8 +31,8 @@ from ralph.ports.trunk import Trunk
 TICK_S: Final = 0.5
 HANGS_S: Final = 660.0
 """Longer than any command that a worker waits for without looking up: a git may take 600 s."""
-FAREWELL_S: Final = 60.0
-"""How long workers have to end in good order: a session is stopped in three steps."""
+FAREWELL_S: Final = 16.0
+"""How long workers have to end in good order: each of them bounds its own end a little below."""
 DEATHS: Final = 5
 """A seat whose worker dies so often while the team settles nothing stays empty."""
 DOCUMENTS: Final = "Where the tasks stand"
@@ -67,6 +67,8 @@ def run_team(kit: Kit, trunk: Trunk, staff: Staff, workers: int) -> RunEnded:
     except RalphError as error:
         lead.end(Outcome.ERROR, str(error), error.exit_code)
         raise
+    except Interrupted:
+        report = _report((Outcome.INTERRUPTED, f"by {kit.interrupted()}"))
     except BaseException as error:
         lead.end(Outcome.ERROR, f"{type(error).__name__}: {error}", 70)
         raise

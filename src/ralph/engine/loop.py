@@ -60,6 +60,9 @@ def run(kit: Kit) -> RunEnded:
     except RalphError as error:
         loop.end(Outcome.ERROR, str(error), error.exit_code)
         raise
+    except Interrupted:
+        # In the middle of something that could not be waited for.
+        outcome, reason = Outcome.INTERRUPTED, f"by {kit.interrupted()}"
     except BaseException as error:
         loop.end(Outcome.ERROR, f"{type(error).__name__}: {error}", 70)
         raise

@@ -38,6 +38,11 @@ def work_along(kit: Kit, trunk: Trunk) -> Report:
         report = Report(outcome=outcome, reason=reason, exit_code=EXIT_CODES[outcome])
     except RalphError as error:
         report = excuse(error)
+    except Interrupted:
+        why = f"by {kit.interrupted()}"
+        report = Report(
+            outcome=Outcome.INTERRUPTED, reason=why, exit_code=EXIT_CODES[Outcome.INTERRUPTED]
+        )
     teammate.leave(report)
     return report
 

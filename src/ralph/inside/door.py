@@ -12,15 +12,15 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph.core.errors import CannotWrite, RalphError, UsageError
-from ralph.core.events import ToolCalled
+from ralph.core.errors import Busy, CannotWrite, RalphError, UsageError
+from ralph.core.events import Event, ToolCalled
 from ralph.core.ids import FeatureId, TaskId
 from ralph.core.policy.leash import Leash
 from ralph.core.safe_text import one_line
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked, Transition
 from ralph.inside import hooks
-from ralph.inside.knock import LONGEST
+from ralph.inside.clients import HELD_BYTES, Clients
 from ralph.inside.tools import ADD_TASK, BY_NAME, Caller, perform
 from ralph.ports.calls import (
     ADDITIONS,
@@ -44,12 +44,19 @@ from ralph.ports.store import Store
 BACKLOG: Final = 1024
 LONGEST_FOLDER: Final = 80
 PREFIX: Final = "ralph-"
-ANSWER_SECONDS: Final = 5.0
-"""A caller that does not take its answer must not hold up the loop."""
+MOST_CHANGES: Final = 20_000
+"""Calls of one session that may change something; it may look as often as it likes."""
+MOST_CHANGED_BYTES: Final = 64 * 1024 * 1024
+"""How long all of those calls may be together."""
+MOST_AT_ONCE: Final = 10_000
+"""Tasks in one call: more would keep the loop from everything else."""
+MOST_EVENTS: Final = 20_000
+"""Answers to tools and hooks that are recorded for one session; later ones are given all the same.
+"""
 NOT_A_CALL: Final = (
     *(msgspec.MsgspecError, TypeError, KeyError),
     # Bytes that are no text, brackets without end, numbers that fit into no database.
-    *(UnicodeDecodeError, RecursionError, OverflowError),
+    *(UnicodeError, RecursionError, OverflowError),
 )
 """What comes of a line that nobody can make sense of. Whoever sends it must not end the loop."""
 
@@ -70,11 +77,12 @@ class SocketDoor:
         self.server.listen(BACKLOG)
         os.rename(unnamed, self.path)
         self.server.settimeout(0)
-        executor.watch(self.server.fileno(), self._welcome)
+        self.clients = Clients(self.server, executor, self._reply)
         self.added = 0
         self.tasks: list[TaskId] = []
         """What sessions have added for the run."""
         self.home: FeatureId | None = None
+        self.changes = self.changed_bytes = self.events = 0
         self.leash = Leash()
         self.token = ""
         self.words = ""
@@ -82,7 +90,6 @@ class SocketDoor:
         self.is_to_end = False
         self.session: Session | None = None
         self.claim: Claim | None = None
-        self.guests: dict[int, tuple[socket.socket, bytearray]] = {}
 
     def open_for(
         self, session: Session, claim: Claim, leash: Leash, home: FeatureId | None = None
@@ -90,7 +97,7 @@ class SocketDoor:
         """A fresh token for each session."""
         self.leash, self.home = leash, home
         self.token, self.session, self.claim = secrets.token_hex(16), session, claim
-        self.added = 0
+        self.added = self.changes = self.changed_bytes = self.events = 0
         self.words, self.is_to_end = "", False
         return {"RALPH_SOCKET": self.path, "RALPH_TOKEN": self.token}
 
@@ -101,59 +108,28 @@ class SocketDoor:
     def shut(self) -> None:
         """No token is good any more."""
         self.token, self.session, self.claim = "", None, None
-        for fd in list(self.guests):
-            self._see_off(fd)
+        self.clients.drop_all()
+
+    def look_after(self) -> None:
+        """Drop clients that took too long."""
+        self.clients.drop_late()
 
     def close(self) -> None:
         """Take the door away."""
         self.shut()
-        self.executor.unwatch(self.server.fileno())
-        self.server.close()
+        self.clients.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _welcome(self) -> None:
-        # All who wait, not one at a time: an agent may use many tools at once.
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                guest, _ = self.server.accept()
-                guest.settimeout(0)
-                self._seat(guest)
-
-    def _seat(self, guest: socket.socket) -> None:
-        fd = guest.fileno()
-        self.guests[fd] = (guest, bytearray())
-        self.executor.watch(fd, lambda: self._hear(fd))
-
-    def _see_off(self, fd: int) -> None:
-        guest, _ = self.guests.pop(fd)
-        self.executor.unwatch(fd)
-        guest.close()
-
-    def _hear(self, fd: int) -> None:
-        guest, heard = self.guests[fd]
+    def _reply(self, line: bytes, unread: int) -> bytes:
         try:
-            more = guest.recv(1 << 20)
-        except BlockingIOError:
-            return
-        except OSError:
-            more = b""
-        heard += more
-        if not more or len(heard) > LONGEST:
-            self._see_off(fd)
-        elif heard.endswith(b"\n"):
-            self._reply(guest, bytes(heard))
-            self._see_off(fd)
-
-    def _reply(self, guest: socket.socket, line: bytes) -> None:
-        try:
-            answer = Answer(value=msgspec.to_builtins(self._serve(line)))
+            if unread > HELD_BYTES // 2:
+                raise Busy("earlier answers have not been read yet", hint="read them first")
+            return msgspec.json.encode(Answer(value=self._serve(line))) + b"\n"
         except RalphError as error:
             answer = Answer(error=type(error).__name__, message=str(error), hint=error.hint)
         except NOT_A_CALL as error:
             answer = Answer(error="UsageError", message=f"not a call: {error}")
-        with contextlib.suppress(OSError):
-            guest.settimeout(ANSWER_SECONDS)
-            guest.sendall(msgspec.json.encode(answer) + b"\n")
+        return msgspec.json.encode(answer) + b"\n"
 
     def _serve(self, line: bytes) -> Any:
         call = msgspec.json.decode(line, type=Call)
@@ -164,6 +140,8 @@ class SocketDoor:
                 "a session that checks another one's work may only look",
                 hint="its verdict is in its final message",
             )
+        if call.method not in READS | {HOOK}:
+            self._count(call, len(line))
         if call.method in CLAIMS:
             return self._claimed(call)
         if call.method == TOOL:
@@ -212,7 +190,7 @@ class SocketDoor:
                 tool=one_line(used.name, 60),
                 error=error,
             )
-            self.store.record(called, caller.session.run_id)
+            self._record(called)
 
     def _hook(self, asked: Hooked) -> dict[str, Any]:
         """What the agent's own program asks; only what is worth telling is on record."""
@@ -225,8 +203,26 @@ class SocketDoor:
             said = {"hookEventName": event, "additionalContext": self.words}
             answer, self.words = {**answer, "hookSpecificOutput": said}, ""
         if told is not None:
-            self.store.record(told, caller.session.run_id)
+            self._record(told)
         return answer
+
+    def _count(self, call: Call, size: int) -> None:
+        """Refuse what would fill the disk."""
+        self.changes += 1
+        self.changed_bytes += size
+        if self.changes > MOST_CHANGES or self.changed_bytes > MOST_CHANGED_BYTES:
+            raise UsageError(
+                "this session has changed as much as one session may",
+                hint=f"{MOST_CHANGES:,} calls, {MOST_CHANGED_BYTES >> 20} MB",
+            )
+        if any(len(a) > MOST_AT_ONCE for a in call.args.values() if isinstance(a, list)):
+            raise UsageError(f"more than {MOST_AT_ONCE:,} at once", hint="send them in parts")
+
+    def _record(self, event: Event) -> None:
+        assert self.session is not None
+        self.events += 1
+        if self.events <= MOST_EVENTS:
+            self.store.record(event, self.session.run_id)
 
     def _claimed(self, call: Call) -> Task:
         """A completion is a claim: it is written down and judged after the session."""

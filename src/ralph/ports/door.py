@@ -34,6 +34,10 @@ class Door(Protocol):
         may end without a claim."""
         ...
 
+    def look_after(self) -> None:
+        """Drop clients that took too long. Called at every tick."""
+        ...
+
     def shut(self) -> None:
         """The session is over: its token opens nothing any more."""
         ...

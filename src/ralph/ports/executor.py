@@ -108,8 +108,8 @@ class Executor(Captures, Attends, Protocol):
         """
         ...
 
-    def watch(self, fd: int, ready: Callable[[], None]) -> None:
-        """Call `ready` whenever `fd` can be read, while anything runs or sleeps."""
+    def watch(self, fd: int, ready: Callable[[], None], *, writing: bool = False) -> None:
+        """Call `ready` whenever `fd` can be read (or written), while anything runs or sleeps."""
         ...
 
     def unwatch(self, fd: int) -> None:

@@ -214,8 +214,10 @@ def assemble_run(
     json: bool,
     color: str,
     again: str = "ralph run",
+    others_s: float = 0.0,
 ) -> Assembled:
-    """A run of its own, with a screen and whoever else is told: the only one in its checkout."""
+    """A run of its own, with a screen and whoever else is told: the only one in its checkout.
+    `others_s`: how much longer it may take to end, since others have to end first."""
     found = lay_foundation(stack, project)
     executor, store = found.executor, found.store
     run_id = new_run(store, found.clock)
@@ -228,6 +230,7 @@ def assemble_run(
     goal = find_target(store, target(store) if callable(target) else target)
     settings = settings_of(project, run_id, goal, found.everyone, found.absent)
     signals = stack.enter_context(Signals(executor))
+    signals.limit_s += others_s
     sink = screen_of(project, store, goal, stdout, found.clock, json=json, color=color, again=again)
     sink = TeamFiles(sink, FolderLibrary(project.root), found.clock)
     sink, silent = with_news(project.loaded, sink, run_id, executor, stdout, path=found.path)

@@ -24,6 +24,9 @@ from ralph.wiring.project import Project
 from ralph.wiring.run import Assembled, assemble_run
 from ralph.workflows.goal import papers
 
+WORKERS_S = 10.0
+"""What it takes to collect workers that had to be killed."""
+
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True):
     """All that a worker has to know. The configuration is that of the lead, frozen."""
@@ -65,7 +68,16 @@ def assemble_team(
 ) -> Iterator[Assembly]:
     """The lead's parts; taken apart again at the end. `again` is the command that goes on."""
     with ExitStack() as stack:
-        made = assemble_run(stack, project, target, stdout, json=json, color=color, again=again)
+        made = assemble_run(
+            stack,
+            project,
+            target,
+            stdout,
+            json=json,
+            color=color,
+            again=again,
+            others_s=WORKERS_S,
+        )
         kit = made.kit
         # What sessions say is heard by the workers; here it is read in their files.
         kit.sink = Overhearing(kit.sink, project.root, kit.clock)

@@ -15,7 +15,9 @@ from ralph.adapters.executor.signals import Signals
 from ralph.core.errors import RalphError
 from ralph.core.ids import RunId
 from ralph.core.limits import Limits
+from ralph.core.outcome import Outcome
 from ralph.engine.teammate import excuse, work_along
+from ralph.ports.executor import Interrupted
 from ralph.ports.staff import Report
 from ralph.ui.silent import Silent
 from ralph.wiring.project import Project
@@ -40,6 +42,8 @@ def main() -> int:
         report = work(seat)
     except RalphError as error:
         report = excuse(error)
+    except Interrupted:
+        report = Report(outcome=Outcome.INTERRUPTED, reason="by a signal", exit_code=130)
     sys.stdout.buffer.write(msgspec.json.encode(report))
     return 0
 
@@ -50,12 +54,10 @@ def work(seat: Seat) -> Report:
     with ExitStack() as stack:
         found = lay_foundation(stack, project)
         signals = stack.enter_context(Signals(found.executor))
-        orphaned = False
 
         def lead_speaks() -> None:
-            nonlocal orphaned
             if not os.read(0, 4096):
-                orphaned = True
+                signals.interrupt(ORPHANED)
                 found.executor.unwatch(0)
 
         found.executor.watch(0, lead_speaks)
@@ -76,7 +78,7 @@ def work(seat: Seat) -> Report:
             found,
             settings,
             sink=Silent(),
-            interrupted=lambda: signals.interrupted or (ORPHANED if orphaned else None),
+            interrupted=lambda: signals.interrupted,
         )
         made.kit.baseline = seat.baseline
         made.kit.document = Quoted(made.kit, seat.papers)

@@ -1,7 +1,10 @@
 """A short command of our own, such as git: started, read to its end, and that is all."""
 
+import contextlib
+import math
 import os
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,14 +12,16 @@ from typing import Final
 
 from ralph.adapters.executor.farewell import open_pidfd
 from ralph.adapters.executor.starting import NotStarted, start
-from ralph.adapters.executor.stopping import kill
+from ralph.adapters.executor.stopping import kill, signal_group
 from ralph.core.errors import Unavailable
 from ralph.ports.executor import Captured, Interrupted
 
 READ_BYTES: Final = 256 * 1024
 TIMED_OUT: Final = 124
 """The code that timeout(1) has made known."""
-KILL_WAIT_S: Final = 10.0
+END_WAIT_S: Final = 0.5
+"""For git to remove its lock files, once it is asked to end."""
+KILL_WAIT_S: Final = 2.0
 TICK_S: Final = 0.4
 LOOK_AGAIN_S: Final = 0.05
 """Where no file tells of an end, and output is held open by someone else."""
@@ -31,25 +36,41 @@ def capture(
     timeout_s: float,
     started: Callable[[int], None],
     tick: Callable[[], bool] | None = None,
+    patience: Callable[[float], float] = lambda began: math.inf,
 ) -> Captured:
     """Run it in a session of its own, so that Ctrl-C does not end git in the middle of a commit.
-    What may take long is given a `tick`, which ends it."""
+    What may take long is given a `tick`, which ends it. `patience` gets the moment at which it
+    began and returns the moment at which the loop waits no longer: Interrupted."""
     try:
         child = start(argv, cwd=cwd, env=env, stdin=bool(stdin))
     except NotStarted as error:
         raise Unavailable(str(error)) from error
     started(child.pid)
     reading = _Reading(child, stdin)
+    began = time.monotonic()
+
+    def called_off() -> bool:
+        return (tick is not None and tick()) or time.monotonic() >= patience(began)
+
     try:
-        timed_out = not reading.until_end(time.monotonic() + timeout_s, tick)
+        timed_out = not reading.until_end(began + timeout_s, called_off)
     finally:
-        kill(child, KILL_WAIT_S)
+        _end(child)
         reading.close()
     stdout, stderr = (b"".join(parts) for parts in reading.parts)
     if not timed_out:
         return Captured(code=child.returncode, stdout=stdout, stderr=stderr)
     note = f"{argv[0]} took more than {timeout_s:g} s and was ended\n".encode()
     return Captured(code=TIMED_OUT, stdout=stdout, stderr=stderr + note)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Ask first: a git that is killed leaves its locks behind."""
+    if child.poll() is None:
+        signal_group(child.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(END_WAIT_S)
+    kill(child, KILL_WAIT_S)
 
 
 class _Reading:
@@ -78,15 +99,12 @@ class _Reading:
             os.set_blocking(child.stdin.fileno(), False)
             self._poll.register(child.stdin.fileno(), select.POLLOUT)
 
-    def until_end(self, until: float, tick: Callable[[], bool] | None) -> bool:
+    def until_end(self, until: float, called_off: Callable[[], bool]) -> bool:
         """False if time ran out."""
         while (left := until - time.monotonic()) > 0:
-            if tick is not None:
-                if tick():
-                    raise Interrupted
-                left = min(left, TICK_S)
-            if self._pidfd is None:
-                left = min(left, LOOK_AGAIN_S)
+            if called_off():
+                raise Interrupted
+            left = min(left, TICK_S if self._pidfd is not None else LOOK_AGAIN_S)
             for fd, _ in self._poll.poll(left * 1000):
                 if fd in self._open:
                     self._read(fd)

@@ -2,11 +2,14 @@
 
 import os
 import selectors
+import time
 from collections.abc import Callable
 from typing import Final
 
 TICK_S: Final = 0.4
 """A little under half a second, so that being late by a block of output keeps the promise."""
+TURN_S: Final = 0.1
+"""How long one turn serves files before it looks at signals and timers again."""
 
 Ready = Callable[[], object]
 
@@ -18,6 +21,8 @@ class Loop:
         self._selector = selectors.DefaultSelector()
         self._calls: dict[int, Ready] = {}
         self._woken = False
+        self._left: set[int] = set()
+        """Files that were ready in the last turn and had no time left."""
         self._wake_read, self.wake_fd = os.pipe()
         # Signals write here from C code: a full pipe must not block them.
         os.set_blocking(self._wake_read, False)
@@ -45,11 +50,20 @@ class Loop:
     def turn(self, timeout_s: float) -> bool:
         """Wait for something and serve it. True if a signal came."""
         self._woken = False
-        for key, _ in self._selector.select(timeout_s):
+        ready = self._selector.select(timeout_s)
+        # A flood at one file must not starve the others: who had to wait comes first.
+        ready.sort(key=lambda one: one[0].fd not in self._left)
+        until = time.monotonic() + TURN_S
+        for place, (key, _) in enumerate(ready):
             # One call may have removed the next one's file.
-            ready = self._calls.get(key.fd)
-            if ready is not None and ready is key.data:
-                ready()
+            call = self._calls.get(key.fd)
+            if call is not None and call is key.data:
+                call()
+            if time.monotonic() > until:
+                self._left = {one.fd for one, _ in ready[place + 1 :]}
+                break
+        else:
+            self._left = set()
         return self._woken
 
     def _hear_wake(self) -> None:

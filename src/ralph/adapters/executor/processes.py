@@ -2,10 +2,12 @@
 
 import contextlib
 import functools
+import math
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -18,12 +20,17 @@ from ralph.adapters.executor.log import Log
 from ralph.adapters.executor.loop import TICK_S, Loop
 from ralph.adapters.executor.running import Patience, Running
 from ralph.adapters.executor.starting import NotStarted, start
-from ralph.adapters.executor.stopping import kill, signal_group
+from ralph.adapters.executor.stopping import ORDER, kill, signal_group
 from ralph.adapters.executor.sweep import MARKER, Sweeper, Traces
 from ralph.core.ending import Exit
 from ralph.core.errors import Unavailable
 from ralph.ports.clock import Clock
-from ralph.ports.executor import Captured, Command, Listener, Timeouts
+from ralph.ports.executor import Captured, Command, Interrupted, Listener, Timeouts
+
+LAST_MOMENT_S = 3.0
+"""What a short command has left when a signal comes, so that git can finish its commit."""
+HURRY_S = 0.5
+"""What each further one has, once the first had to be ended."""
 
 SHOWN_S: Final = 3.0
 """Nobody wants to hear of shorter waits."""
@@ -52,6 +59,10 @@ class Processes:
         self._patience = Patience(stop_s=stop_grace_s, drain_s=drain_s)
         self._sweep_grace_s = sweep_grace_s
         self._current: tuple[int, Traces] | None = None
+        self._short: int | None = None
+        """The short command that runs now."""
+        self._interrupted_at = math.inf
+        self._last_moment_s = LAST_MOMENT_S
         self._unkillable: list[subprocess.Popen[bytes]] = []
         self._companions = Companions()
         self.show_wait: Callable[[str, float], None] = _print_wait
@@ -171,9 +182,7 @@ class Processes:
         timeout_s: float = 120.0,
     ) -> Captured:
         """Run a short command of our own (git) and return what it printed."""
-        return capture(
-            argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s, started=self._is_ours
-        )
+        return self._capture(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
 
     def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
         """Let time pass before a short command is tried again; a longer wait is shown."""
@@ -183,15 +192,61 @@ class Processes:
 
     def attend(self, command: Command, *, timeout_s: float, tick: Callable[[], bool]) -> Captured:
         """Run a command that may take long, until it ends or `tick` says so."""
-        return capture(
+        return self._capture(
             command.argv,
             cwd=command.cwd,
             env=command.env,
             stdin=command.stdin,
             timeout_s=timeout_s,
-            started=self._is_ours,
             tick=tick,
         )
+
+    def _capture(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str] | None,
+        stdin: bytes,
+        timeout_s: float,
+        tick: Callable[[], bool] | None = None,
+    ) -> Captured:
+        def started(pid: int) -> None:
+            self._short = pid
+            self._is_ours(pid)
+
+        def patience(began: float) -> float:
+            return max(began, self._interrupted_at) + self._last_moment_s
+
+        try:
+            return capture(
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=stdin,
+                timeout_s=timeout_s,
+                started=started,
+                tick=tick,
+                patience=patience,
+            )
+        except Interrupted:
+            self._last_moment_s = HURRY_S
+            raise
+        finally:
+            self._short = None
+
+    def interrupt(self) -> None:
+        """A signal came: short commands have a moment left, then they raise Interrupted."""
+        self._interrupted_at = min(self._interrupted_at, time.monotonic())
+
+    def forgive(self) -> None:
+        """The signal was not meant for the run."""
+        self._interrupted_at, self._last_moment_s = math.inf, LAST_MOMENT_S
+
+    @property
+    def grace_s(self) -> float:
+        """How long a child may take to end, from the first signal on."""
+        return self._patience.stop_s * len(ORDER)
 
     def hand_over(self, command: Command) -> int:
         """Run with a person's own input and output, to the end; return the exit code."""
@@ -231,9 +286,9 @@ class Processes:
             # A daemon of ours, left by git during a session, is not the session's.
             self._current[1].sessions.add(pid)
 
-    def watch(self, fd: int, ready: Callable[[], None]) -> None:
-        """Call `ready` whenever `fd` can be read, while anything runs or sleeps."""
-        self._loop.add_reader(fd, ready)
+    def watch(self, fd: int, ready: Callable[[], None], *, writing: bool = False) -> None:
+        """Call `ready` whenever `fd` can be read (or written), while anything runs or sleeps."""
+        (self._loop.add_writer if writing else self._loop.add_reader)(fd, ready)
 
     def unwatch(self, fd: int) -> None:
         """Forget `fd`."""
@@ -274,6 +329,8 @@ class Processes:
 
     def kill_now(self) -> None:
         """End the current child and all that is its own, without asking or waiting."""
+        if self._short is not None:
+            signal_group(self._short, signal.SIGKILL)
         if self._current is None:
             return
         child, traces = self._current

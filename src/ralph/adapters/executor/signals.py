@@ -1,4 +1,4 @@
-"""What a person's Ctrl-C means: once, end in good order; twice, end now."""
+"""What a person's Ctrl-C means: once, end in good order and within a bounded time; twice, end now."""
 
 import contextlib
 import os
@@ -10,6 +10,12 @@ from typing import Any, Final, Self
 from ralph.adapters.executor.processes import Processes
 
 CAUGHT: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+LIMIT_S: Final = 5.0
+"""How long an end in good order may take, beyond the time that the agent has to end."""
+GAVE_UP: Final = b"""ralph: interrupted, and something did not end in time
+hint: the next run puts everything in order
+"""
 
 Handler = Callable[[int, FrameType | None], Any] | int | None
 
@@ -23,6 +29,8 @@ class Signals:
         """The name of the first signal that came."""
         self.last_deed: Callable[[], object] = lambda: None
         """What is left to do when there is no time for anything else: the terminal."""
+        self.limit_s = processes.grace_s + LIMIT_S
+        """Whatever the run waits for when a signal comes, it ends after so long."""
         self._interrupts = 0
         self._old: dict[signal.Signals, Handler] = {}
         self._old_wakeup = -1
@@ -36,6 +44,7 @@ class Signals:
                 continue
             self._old[number] = old
             signal.signal(number, self._note)
+        self._old[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._give_up)
         return self
 
     def __exit__(
@@ -50,9 +59,20 @@ class Signals:
         """The person is asked what it was meant for: the next signal counts anew."""
         self.interrupted = None
         self._interrupts = 0
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._processes.forgive()
+
+    def interrupt(self, name: str) -> None:
+        """End in good order, as if that signal had come."""
+        if self.interrupted is None:
+            self.interrupted = name
+            self._processes.interrupt()
+            signal.setitimer(signal.ITIMER_REAL, self.limit_s)
 
     def close(self) -> None:
         """Put everything back as it was."""
+        if self._old:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, old in self._old.items():
             # None: set by something that is not Python, so it cannot be put back.
             signal.signal(number, old if old is not None else signal.SIG_DFL)
@@ -62,12 +82,21 @@ class Signals:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         del frame
-        self.interrupted = self.interrupted or signal.Signals(number).name
+        self.interrupt(signal.Signals(number).name)
         if number == signal.SIGINT:
             self._interrupts += 1
             if self._interrupts > 1:
-                self._processes.kill_now()
-                # It was interrupted in the middle of something, perhaps of this very thing.
-                with contextlib.suppress(Exception):
-                    self.last_deed()
-                os._exit(130)
+                self._end_now()
+
+    def _give_up(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        with contextlib.suppress(OSError):
+            os.write(2, GAVE_UP)
+        self._end_now()
+
+    def _end_now(self) -> None:
+        self._processes.kill_now()
+        # It was interrupted in the middle of something, perhaps of this very thing.
+        with contextlib.suppress(Exception):
+            self.last_deed()
+        os._exit(130)

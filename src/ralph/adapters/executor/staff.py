@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from typing import IO, Final
 
@@ -100,8 +101,10 @@ class Team:
         """End whoever is still there."""
         for one in self._hired.values():
             one.process.kill()
+        until = time.monotonic() + KILLED_S
+        for one in self._hired.values():
             with contextlib.suppress(subprocess.TimeoutExpired):
-                one.process.wait(KILLED_S)
+                one.process.wait(max(0.0, until - time.monotonic()))
             _close(one)
         self._hired.clear()
 

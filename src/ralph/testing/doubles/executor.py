@@ -68,7 +68,7 @@ class FakeExecutor:
         del why
         self.sleep(seconds, is_over)
 
-    def watch(self, fd: int, ready: Callable[[], None]) -> None:
+    def watch(self, fd: int, ready: Callable[[], None], *, writing: bool = False) -> None:
         """Nobody knocks."""
 
     def unwatch(self, fd: int) -> None:

@@ -147,5 +147,8 @@ class ShutDoor:
         """Remember it."""
         self.told.append(words)
 
+    def look_after(self) -> None:
+        """Nobody is connected."""
+
     def shut(self) -> None:
         """It never was open."""
