@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ralph.adapters.library.folder import LARGEST, FolderLibrary
-from ralph.adapters.library.lock import FileLock
 from ralph.core.errors import Busy, CannotWrite, UnusableData
 from ralph.documents.guardrails import read
+from ralph.files import lock_or_busy
 from ralph.ports.library import Page
 from tests.privileges import ordinary
 
@@ -211,9 +211,12 @@ class TestChanging:
         path = str(root / "a.lock")
         with open(path, "w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            with pytest.raises(Busy, match="another program holds"), FileLock(path, patience_s=0):
+            with (
+                pytest.raises(Busy, match="another program holds"),
+                lock_or_busy(path, patience_s=0),
+            ):
                 pass
-        with FileLock(path, patience_s=0):
+        with lock_or_busy(path, patience_s=0):
             pass
 
     def test_a_link_out_of_the_project_is_not_written(

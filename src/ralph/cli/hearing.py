@@ -10,6 +10,7 @@ import msgspec
 from ralph.cli.raw_log import safe, show_end
 from ralph.cli.tail import Tail
 from ralph.core.agent_events import AgentEvent, Text, Unknown
+from ralph.files import open_regular
 from ralph.ui.transcript import Line, Transcript, transcript
 
 FIRST_BYTES: Final = 1 << 20
@@ -41,7 +42,7 @@ def speaks(stream: str) -> bool | None:
     has what went to standard error.
     """
     try:
-        with open(stream, "rb") as file:
+        with open_regular(stream) as file:
             start = file.read(FIRST_BYTES)
     except OSError:
         return None
@@ -57,7 +58,7 @@ def show_session(log: str, lines: int, paint: Paint, *, raw: bool) -> None:
     if raw or not speaks(stream):
         show_end(log, lines, raw=raw)
         return
-    with open(stream, "rb") as file:
+    with open_regular(stream) as file:
         told = transcript(events_of(file.read()))
     shown = told[-lines:]
     if shown:

@@ -109,17 +109,17 @@ def _settings() -> tuple[str, bool]:
 def _ignored() -> tuple[str, bool]:
     """Line ends stay as they are; only what is missing is appended."""
     from ralph.documents.project_files import ignore_file
+    from ralph.files import create_regular, read_regular
 
     name = ".gitignore"
     before = ""
     if os.path.exists(name):
-        with open(name, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            before = file.read()
+        before = read_regular(name).decode("utf-8", "surrogateescape")
     after = ignore_file(before)
     if after == before:
         return f"{name} entries", False
-    with open(name, "a", encoding="utf-8", errors="surrogateescape", newline="") as file:
-        file.write(after[len(before) :])
+    with create_regular(os.path.realpath(name), os.O_APPEND) as file:
+        file.write(after[len(before) :].encode("utf-8", "surrogateescape"))
     return f"{name} entries", True
 
 

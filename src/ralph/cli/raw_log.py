@@ -5,6 +5,7 @@ import sys
 from typing import Final
 
 from ralph.core.safe_text import block
+from ralph.files import open_regular
 
 MOST: Final = 4 * 1024 * 1024
 """How far back to look: one line of a log may be as long as it likes."""
@@ -32,7 +33,7 @@ def show_end(path: str, lines: int, *, raw: bool) -> None:
 
 def last_lines(path: str, lines: int) -> bytes:
     """The last lines of a file, without reading the rest of it."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         position = file.seek(0, os.SEEK_END)
         first = max(0, position - MOST)
         tail = b""

@@ -3,6 +3,8 @@
 import os
 from typing import Final
 
+from ralph.files import open_regular
+
 CHUNK: Final = 1 << 20
 
 
@@ -22,7 +24,7 @@ class Tail:
     def more(self) -> bytes:
         """Some of what has come since the last look; nothing when that was all."""
         try:
-            with open(self.path, "rb") as file:
+            with open_regular(self.path) as file:
                 file.seek(self.read_to)
                 more = file.read(CHUNK)
         except OSError:

@@ -7,6 +7,7 @@ from typing import Any
 from ralph.config.settings import SECTIONS, Price, Rule
 from ralph.config.sources import Layer, Source, nearest
 from ralph.core.errors import BadConfig, Missing
+from ralph.files import read_regular
 
 NAME = ".ralph.toml"
 FREE = {"gates": "commands", "models": "tiers"}
@@ -145,8 +146,7 @@ def _no_section(section: str, table: object) -> str:
 def read_text(path: str) -> str:
     """A file's text, without the mark that some editors put before it."""
     try:
-        with open(path, "rb") as file:
-            return file.read().decode().removeprefix("\ufeff")
+        return read_regular(path).decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise BadConfig(f"{path} is not UTF-8 text") from error
     except OSError as error:

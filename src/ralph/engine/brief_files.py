@@ -3,6 +3,7 @@
 import os
 
 from ralph.core.errors import CannotWrite
+from ralph.files import write_regular
 from ralph.ports.agent import Brief, with_rules
 
 
@@ -15,8 +16,7 @@ def write_files(brief: Brief) -> None:
 def _write(path: str, text: str) -> None:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
+        write_regular(path, text.encode("utf-8", "replace"))
     except OSError as error:
         raise CannotWrite(
             f"cannot write {path}: {error.strerror}",

@@ -4,13 +4,13 @@ Caches that tools keep in the tree are a worker's own already, since its checkou
 package managers are made to be shared.
 """
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from ralph.core.errors import CannotWrite
+from ralph.files import remove_tree
 
 FIRST_PORT: Final = 20_000
 PORTS: Final = 100
@@ -50,4 +50,5 @@ def gate_room(
         yield {**env, **dict.fromkeys(TEMPORARY, folder)}
     finally:
         # What a gate has made unremovable is left to whoever cleans up there.
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            remove_tree(folder)

@@ -14,6 +14,7 @@ from ralph.core.snapshot import Changes
 from ralph.core.task import Status
 from ralph.documents import memory_file
 from ralph.documents.memory_file import Facts
+from ralph.files import open_regular
 from ralph.ports.history import Session
 from ralph.ports.library import Library
 from ralph.ports.store import Store
@@ -124,7 +125,7 @@ class Memo:
 def _stream(session: Session) -> Iterator[AgentEvent]:
     """The end of what was heard of it."""
     try:
-        with open(f"{os.path.splitext(session.log)[0]}.jsonl", "rb") as file:
+        with open_regular(f"{os.path.splitext(session.log)[0]}.jsonl") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - STREAM_BYTES))
             lines = file.read(STREAM_BYTES).splitlines()
     except OSError:

@@ -17,6 +17,7 @@ from ralph.engine.enclosed import run_enclosed
 from ralph.engine.handover import Handover
 from ralph.engine.kit import Kit
 from ralph.engine.watch import Watch
+from ralph.files import create_regular
 from ralph.ports.agent import Agent, Brief
 from ralph.ports.claims import Claim
 from ralph.ports.executor import Command
@@ -148,6 +149,6 @@ def _stream(path: str) -> contextlib.AbstractContextManager[IO[bytes] | None]:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         # Unbuffered: screens follow it, and on a full disk a buffer would fail when it is closed.
-        return open(path, "wb", buffering=0)
+        return create_regular(path)
     except OSError:
         return contextlib.nullcontext()

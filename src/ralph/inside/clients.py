@@ -108,7 +108,7 @@ class Clients:
                 if self._make_room():
                     continue
                 break
-            connection.setblocking(False)
+            connection.settimeout(0)
             fd = connection.fileno()
             self._clients[fd] = Client(connection, self.now())
             self._executor.watch(fd, lambda fd=fd: self._receive(fd))  # type: ignore[misc]

@@ -4,7 +4,6 @@ import contextlib
 import hmac
 import os
 import secrets
-import shutil
 import socket
 import tempfile
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from ralph.core.policy.leash import Leash
 from ralph.core.safe_text import one_line
 from ralph.core.task import Task
 from ralph.core.transitions import Blocked, Transition
+from ralph.files import remove_tree
 from ralph.inside import hooks
 from ralph.inside.clients import HELD_BYTES, Clients
 from ralph.inside.tools import ADD_TASK, BY_NAME, Caller, perform
@@ -118,7 +118,8 @@ class SocketDoor:
         """Take the door away."""
         self.shut()
         self.clients.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_tree(self.directory)
 
     def _reply(self, line: bytes, unread: int) -> bytes:
         try:
@@ -270,7 +271,7 @@ def _remove_dead_doors(where: str) -> None:
     with contextlib.suppress(OSError), os.scandir(where) as entries:
         for entry in entries:
             if entry.name.startswith(PREFIX) and _is_dead(os.path.join(entry.path, "door")):
-                shutil.rmtree(entry.path, ignore_errors=True)
+                remove_tree(entry.path)
 
 
 def _is_dead(door: str) -> bool:

@@ -11,6 +11,7 @@ from ralph.core.check_events import CheckEnded, CheckStarted
 from ralph.core.events import Recorded, SessionEnded, SessionStarted
 from ralph.core.handoff_events import SessionHandedOver
 from ralph.core.ids import TaskId
+from ralph.files import open_regular
 from ralph.ports.clock import Clock
 from ralph.ports.sink import Sink
 
@@ -34,7 +35,7 @@ class Stream:
     def more(self) -> list[AgentEvent]:
         """What has come since the last look."""
         try:
-            with open(self._path, "rb") as file:
+            with open_regular(self._path) as file:
                 behind = os.fstat(file.fileno()).st_size - self._read_to
                 if behind > MOST_BYTES:
                     self._read_to += behind - MOST_BYTES

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
-from ralph.adapters.library.lock import FileLock
 from ralph.adapters.sandbox.wall import NoWall
 from ralph.core.duration import seconds
 from ralph.core.ending import Stop
@@ -16,6 +15,7 @@ from ralph.core.gates import Gate, GateResult
 from ralph.engine.gate_room import gate_room
 from ralph.engine.gates import TAIL_BYTES, TAIL_LINES, too_little
 from ralph.engine.kit import MARKER
+from ralph.files import lock_or_busy
 from ralph.ports.executor import Command, Timeouts
 from ralph.ports.sandbox import Wall
 from ralph.wiring.project import Project
@@ -33,7 +33,7 @@ def first_failure(project: Project, seat: str) -> GateResult | None:
         return None
     os.makedirs(project.runs_dir, exist_ok=True)
     with (
-        FileLock(os.path.join(project.state, "gates.lock"), PATIENCE_S),
+        lock_or_busy(os.path.join(project.state, "gates.lock"), PATIENCE_S),
         _place(project) as place,
     ):
         for gate in gates:

@@ -43,6 +43,7 @@ from ralph.core.fence import (
     build,
     is_inside,
 )
+from ralph.files import walk
 from ralph.ports.agent import Agent, Traits
 from ralph.ports.executor import Captures
 from ralph.ports.sandbox import Sandbox, Wall
@@ -370,7 +371,7 @@ def our_git(executor: Captures, wall: CheckoutWall, state: str, *more: str) -> C
 
 def _submodules(common_dir: str) -> Iterator[str]:
     """Where commits made in submodules of private checkouts are brought: nothing that git runs."""
-    for folder, names, files in os.walk(os.path.join(common_dir, "modules")):
+    for folder, names, files in walk(os.path.join(common_dir, "modules")):
         if "HEAD" in files and "objects" in names:
             yield from (os.path.join(folder, name) for name in ("objects", "refs"))
             # Those of submodules of submodules are in here.

@@ -9,6 +9,7 @@ from ralph.core.errors import BadConfig, CannotWrite
 from ralph.core.feature_texts import Talk
 from ralph.core.ids import RunId, TaskId
 from ralph.engine.brief_files import write_files
+from ralph.files import write_regular
 from ralph.ports.agent import Agent, Brief, Terms
 from ralph.ports.executor import Command, Executor
 
@@ -74,7 +75,6 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
 
 def _put(path: str, content: Mapping[str, object]) -> None:
     try:
-        with open(path, "wb") as file:
-            file.write(msgspec.json.encode(content))
+        write_regular(path, msgspec.json.encode(content))
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error

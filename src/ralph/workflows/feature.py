@@ -1,7 +1,6 @@
 """A feature, from an idea to its tasks: spec, plan, build."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +14,7 @@ from ralph.core.policy.decision import Phase
 from ralph.core.task import Draft, Edit, Feature, Status, Task
 from ralph.core.transitions import Unblocked
 from ralph.documents.feature_files import can_name_a_folder, folder_of, named, plan_of, spec_of
+from ralph.files import remove_tree, walk
 from ralph.ports.store import Filter, Store
 from ralph.workflows.errand import Errand
 
@@ -98,13 +98,13 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
         if not can_name_a_folder(feature.name):
             return []
         folder = os.path.join(self.root, folder_of(feature.name))
-        found = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+        found = [os.path.join(at, name) for at, _, names in walk(folder) for name in names]
         return sorted(os.path.relpath(path, self.root) for path in found)
 
     def remove_documents(self, feature: Feature) -> None:
         """Take its folder away, with all that is in it."""
         try:
-            shutil.rmtree(os.path.join(self.root, folder_of(feature.name)))
+            remove_tree(os.path.join(self.root, folder_of(feature.name)))
         except OSError as error:
             raise CannotWrite(
                 f"{folder_of(feature.name)} cannot be removed: {error.strerror}"

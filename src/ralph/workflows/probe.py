@@ -17,6 +17,7 @@ from ralph.core.models import Preferences, Tier, name_for
 from ralph.core.moment import iso
 from ralph.core.safe_text import one_line
 from ralph.core.sigils import read_sigils
+from ralph.files import open_regular, write_regular
 from ralph.ports.agent import Agent, Brief, Terms, Traits, with_rules
 from ralph.ports.clock import Clock
 from ralph.ports.executor import Captures, Command, Executor, Timeouts
@@ -133,8 +134,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
             checkout=self.folder,
             terms=Terms(model=model, fenced=wall.stands, as_root=self.as_root),
         )
-        with open(brief.path, "w", encoding="utf-8") as file:
-            file.write(with_rules(brief))
+        write_regular(brief.path, with_rules(brief).encode())
         return brief
 
     def _session(self, agent: Agent, ear: Ear, brief: Brief, wall: Wall) -> Exit:
@@ -171,8 +171,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
     def _written(self) -> str:
         try:
-            with open(os.path.join(self.folder, FILE), encoding="utf-8", errors="replace") as file:
-                return file.read(1000)
+            with open_regular(os.path.join(self.folder, FILE)) as file:
+                return file.read(1000).decode("utf-8", "replace")
         except OSError:
             return ""
 

@@ -6,7 +6,6 @@ the next start, outside of everything that watches sessions.
 
 import json
 import os
-import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 from ralph.adapters.agents.logins import locked, read, refreshed, write
 from ralph.adapters.agents.toml_text import toml_text
 from ralph.core.errors import CannotWrite
+from ralph.files import remove_tree
 from ralph.ports.agent import Excerpt, Home
 
 
@@ -47,7 +47,7 @@ class SessionHomes:
             return {}
         folder = os.path.join(self._root, f"{agent}@{session.replace(':', '-')}")
         try:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
             os.makedirs(os.path.join(folder, home.inside), mode=0o700)
             self._open = home, folder
             self._seed(theirs, os.path.join(folder, home.inside), home)
@@ -90,7 +90,7 @@ class SessionHomes:
         # A login that cannot be copied back is lost with the folder, so then it stays.
         with suppress(OSError):
             self._copy_back(os.path.join(folder, home.inside), home)
-            shutil.rmtree(folder)
+            remove_tree(folder)
 
     def _theirs(self, home: Home) -> str:
         """The person's own folder."""

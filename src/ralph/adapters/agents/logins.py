@@ -1,12 +1,12 @@
 """Credentials in files: read with care, written whole, and the refreshed ones told from others."""
 
-import fcntl
 import json
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
+
+from ralph.files import lock_file, read_regular
 
 LOCK: Final = ".ralph.lock"
 """Beside the person's credentials, while refreshed ones are copied back."""
@@ -50,19 +50,9 @@ def _has_all(now: object, before: object) -> bool:
 def read(path: str, flags: int = 0) -> bytes | None:
     """What a file holds, if it is one: a pipe in its place would be waited for for ever."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+        return read_regular(path, flags, most=LARGEST)
     except OSError:
         return None
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return None
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            data = file.read(LARGEST + 1)
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-    return data if len(data) <= LARGEST else None
 
 
 def write(path: str, data: bytes, times: os.stat_result | None = None) -> None:
@@ -90,9 +80,5 @@ def write(path: str, data: bytes, times: os.stat_result | None = None) -> None:
 @contextmanager
 def locked(folder: str) -> Iterator[None]:
     """One at a time, among all that copy credentials back."""
-    handle = os.open(os.path.join(folder, LOCK), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with lock_file(os.path.join(folder, LOCK), mode=0o600):
         yield
-    finally:
-        os.close(handle)

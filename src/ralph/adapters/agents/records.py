@@ -7,6 +7,7 @@ import msgspec
 
 from ralph.core.capability import Capability
 from ralph.core.errors import CannotWrite
+from ralph.files import read_regular, write_regular
 
 
 class Records:
@@ -20,9 +21,8 @@ class Records:
     def read(self, agent: str) -> Capability | None:
         """The last record, or None; one that cannot be read is as good as none."""
         try:
-            with open(self._path(agent), "rb") as file:
-                return msgspec.json.decode(file.read(), type=Capability)
-        except (OSError, msgspec.DecodeError):
+            return msgspec.json.decode(read_regular(self._path(agent)), type=Capability)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
     def write(self, record: Capability) -> None:
@@ -31,8 +31,7 @@ class Records:
         draft = f"{path}.{os.getpid()}"
         try:
             os.makedirs(self._folder, exist_ok=True)
-            with open(draft, "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+            write_regular(draft, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
             os.replace(draft, path)
         except OSError as error:
             raise CannotWrite(f"cannot write {path}: {error.strerror}") from error

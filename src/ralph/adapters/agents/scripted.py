@@ -27,6 +27,7 @@ from ralph.core.agent_events import AgentEvent, Unknown
 from ralph.core.ending import Digest, Ending, Exit, conclude
 from ralph.core.errors import UnusableData
 from ralph.core.role import Role
+from ralph.files import read_regular
 from ralph.ports.agent import Account, Brief, Launch, Setup, Traits
 
 _DECODE = msgspec.json.Decoder(AgentEvent).decode
@@ -56,8 +57,7 @@ class ScriptedAgent:
     def __init__(self, setup: Setup) -> None:
         path = os.path.join(setup.directory, setup.command)
         try:
-            with open(path, "rb") as file:
-                self.script = msgspec.toml.decode(file.read(), type=_Script)
+            self.script = msgspec.toml.decode(read_regular(path), type=_Script)
         except OSError as error:
             raise UnusableData(f"script {path} cannot be read: {error.strerror}") from error
         except msgspec.DecodeError as error:

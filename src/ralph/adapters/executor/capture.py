@@ -36,7 +36,7 @@ def capture(
     timeout_s: float,
     started: Callable[[int], None],
     tick: Callable[[], bool] | None = None,
-    patience: Callable[[float], float] = lambda began: math.inf,
+    patience: Callable[[float], float] = lambda _: math.inf,
 ) -> Captured:
     """Run it in a session of its own, so that Ctrl-C does not end git in the middle of a commit.
     What may take long is given a `tick`, which ends it. `patience` gets the moment at which it

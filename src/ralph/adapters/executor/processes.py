@@ -185,10 +185,13 @@ class Processes:
         return self._capture(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
 
     def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
-        """Let time pass before a short command is tried again; a longer wait is shown."""
+        """Let time pass before a short command is tried again; a longer wait is shown. A signal
+        ends it: Interrupted."""
         if seconds > SHOWN_S:
             self.show_wait(why, seconds)
-        self.sleep(seconds, is_over)
+        self.sleep(seconds, lambda: is_over() or self._interrupted_at < math.inf)
+        if self._interrupted_at < math.inf and not is_over():
+            raise Interrupted
 
     def attend(self, command: Command, *, timeout_s: float, tick: Callable[[], bool]) -> Captured:
         """Run a command that may take long, until it ends or `tick` says so."""

@@ -1,4 +1,4 @@
-"""What a person's Ctrl-C means: once, end in good order and within a bounded time; twice, end now."""
+"""What Ctrl-C means: once, end in good order and within a bounded time; twice, end now."""
 
 import contextlib
 import os

@@ -9,8 +9,8 @@ import stat
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ralph.adapters.library.lock import PATIENCE_S, FileLock
 from ralph.core.errors import CannotWrite, UnusableData
+from ralph.files import LOCK_S, NotRegular, append_regular, lock_or_busy, open_regular
 from ralph.ports.library import Page
 
 LARGEST: Final = 1024 * 1024
@@ -26,7 +26,7 @@ MOST: Final = 1000
 class FolderLibrary:
     """`Library` on the project's folder."""
 
-    def __init__(self, root: str, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, root: str, patience_s: float = LOCK_S) -> None:
         self.root = os.path.realpath(root)
         self.patience_s = patience_s
         """How long to wait for others who write."""
@@ -97,17 +97,17 @@ class FolderLibrary:
         try:
             real = os.path.join(self.root, *self._real(path))
             os.makedirs(os.path.dirname(real), exist_ok=True)
-            with FileLock(f"{real}.lock", self.patience_s):
-                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-                fd = os.open(real, flags | os.O_CLOEXEC, 0o644)
-                with open(fd, "rb+", buffering=0) as file:
-                    size = os.fstat(fd).st_size
-                    tail = os.pread(fd, TAIL, max(0, size - TAIL))
-                    # Whoever died in the middle of a line has left it open.
-                    gap = b"\n" if tail and not tail.endswith(b"\n") else b""
-                    for piece in more(tail):
-                        file.write(gap + piece)
-                        gap = b""
+            with lock_or_busy(f"{real}.lock", self.patience_s), append_regular(real) as file:
+                fd = file.fileno()
+                size = os.fstat(fd).st_size
+                tail = os.pread(fd, TAIL, max(0, size - TAIL))
+                # Whoever died in the middle of a line has left it open.
+                gap = b"\n" if tail and not tail.endswith(b"\n") else b""
+                for piece in more(tail):
+                    file.write(gap + piece)
+                    gap = b""
+        except NotRegular as error:
+            raise _unusable(path, "is not a file") from error
         except _Refused as refused:
             raise _unusable(path, refused) from refused
         except OSError as error:
@@ -132,12 +132,11 @@ class FolderLibrary:
         try:
             real = os.path.join(self.root, *self._real(path))
             os.makedirs(os.path.dirname(real), exist_ok=True)
-            with FileLock(f"{real}.lock", self.patience_s):
-                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-                fd = os.open(real, flags | os.O_CLOEXEC, 0o644)
-                with open(fd, "rb+", buffering=0) as file:
-                    _add_lines(file, text, fresh)
-                    os.fsync(fd)
+            with lock_or_busy(f"{real}.lock", self.patience_s), append_regular(real) as file:
+                _add_lines(file, text, fresh)
+                os.fsync(file.fileno())
+        except NotRegular as error:
+            raise _unusable(path, "is not a file") from error
         except _Refused as refused:
             raise _unusable(path, refused) from refused
         except OSError as error:
@@ -145,23 +144,19 @@ class FolderLibrary:
 
     def _bytes(self, path: str) -> bytes | None:
         """None: there is no such file."""
-        fd = self._open(path)
-        if fd is None:
+        file = self._open(path)
+        if file is None:
             return None
-        try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise _Refused("is not a file")
-            with open(fd, "rb", closefd=False) as file:
+        with file:
+            try:
                 data = file.read(LARGEST + 1)
-        except OSError as error:
-            raise _Refused(f"cannot be read: {_why(error)}") from error
-        finally:
-            os.close(fd)
+            except OSError as error:
+                raise _Refused(f"cannot be read: {_why(error)}") from error
         if len(data) > LARGEST:
             raise _Refused(f"is larger than {LARGEST // 1024} KiB")
         return data
 
-    def _open(self, path: str) -> int | None:
+    def _open(self, path: str) -> io.BufferedReader | None:
         """Open a file of the project. Folder by folder and without following links, once it is
         known where all links lead: nobody can exchange one in between."""
         names = self._real(path)
@@ -173,11 +168,11 @@ class FolderLibrary:
                     deeper = os.open(name, flags, dir_fd=folder)
                     os.close(folder)
                     folder = deeper
-                # Not to wait for whoever writes into a pipe.
-                flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-                return os.open(names[-1], flags, dir_fd=folder)
+                return open_regular(names[-1], os.O_NOFOLLOW, dir_fd=folder)
             finally:
                 os.close(folder)
+        except (NotRegular, IsADirectoryError) as error:
+            raise _Refused("is not a file") from error
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR):
                 return None
@@ -231,7 +226,7 @@ class FolderLibrary:
         try:
             real = os.path.join(self.root, *self._real(path))
             os.makedirs(os.path.dirname(real), exist_ok=True)
-            with FileLock(f"{real}.lock", self.patience_s):
+            with lock_or_busy(f"{real}.lock", self.patience_s):
                 data = self._bytes(path) or b""
                 # Line ends and odd bytes stay as they are.
                 before = data.decode("utf-8", "surrogateescape")
@@ -260,8 +255,6 @@ def _ending(names: list[str]) -> str:
 
 
 def _add_lines(file: io.FileIO, text: str, fresh: str) -> None:
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        raise _Refused("is not a file")
     size = os.fstat(file.fileno()).st_size
     before = fresh if size == 0 else ""
     if size:
@@ -272,7 +265,7 @@ def _add_lines(file: io.FileIO, text: str, fresh: str) -> None:
     file.write((before + text).encode("utf-8", "replace"))
 
 
-def _unusable(path: str, refused: _Refused) -> UnusableData:
+def _unusable(path: str, refused: _Refused | str) -> UnusableData:
     return UnusableData(f"{path} {refused}", hint="look at what is in its place")
 
 

@@ -7,12 +7,12 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ralph.core.errors import CannotWrite
+from ralph.files import lock_file, remove_tree
 
 PREFIX: Final = "ralph~"
 LONGEST: Final = 60
@@ -71,15 +71,8 @@ def locked(folder: str) -> int:
 
 def remove(folder: str) -> None:
     """A whole folder, also what was made unreadable in it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if os.path.isdir(folder):
-        for path, names, _ in os.walk(folder):
-            for name in names:
-                inner = os.path.join(path, name)
-                if not os.path.islink(inner):
-                    with contextlib.suppress(OSError):
-                        os.chmod(inner, 0o700)
-        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        remove_tree(folder)
 
 
 class Holding:
@@ -126,12 +119,8 @@ class Holding:
     @contextlib.contextmanager
     def _editing(self) -> Iterator[int]:
         """One at a time."""
-        handle = os.open(self._list, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        with lock_file(self._list, mode=0o600) as handle:
             yield handle
-        finally:
-            os.close(handle)
 
     def _held(self, file: int) -> dict[str, None]:
         with contextlib.suppress(ValueError):

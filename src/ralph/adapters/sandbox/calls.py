@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from ralph.files import write_regular
+
 
 class Numbers(NamedTuple):
     """One way to call the kernel."""
@@ -153,7 +155,6 @@ def written(folder: str, *, only_tcp: bool = False) -> str:
     path = os.path.join(folder, "calls")
     if data and not os.path.exists(path):
         draft = f"{path}~"
-        with open(draft, "wb") as file:
-            file.write(data)
+        write_regular(draft, data)
         os.replace(draft, path)
     return path if data else ""

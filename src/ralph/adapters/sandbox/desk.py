@@ -7,7 +7,6 @@ and what was put in their place is taken in afterwards. Nothing else comes back.
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 import stat
@@ -20,6 +19,7 @@ from msgspec.structs import replace
 from ralph.adapters.sandbox.belongings import locked
 from ralph.core.errors import CannotWrite
 from ralph.core.fence import Access, Fence, Place
+from ralph.files import lock_file, read_regular, remove_tree, write_regular
 
 DESKS: Final = "desks"
 ASIDE: Final = "planted"
@@ -40,8 +40,8 @@ class Desk:
             for part in ("", "top", "before"):
                 os.makedirs(os.path.join(self._folder, part), mode=0o700)
             self._handle = locked(self._folder)
-            with open(os.path.join(self._folder, "what"), "wb") as file:
-                file.write(msgspec.json.encode((os.fsencode(self._home), self._names)))
+            what = msgspec.json.encode((os.fsencode(self._home), self._names))
+            write_regular(os.path.join(self._folder, "what"), what)
             for name in self._names:
                 self._lay_out(name)
         except OSError as error:
@@ -52,8 +52,7 @@ class Desk:
         content = _read(real)
         if content is None:
             return
-        with open(os.path.join(self._folder, "before", name), "wb") as file:
-            file.write(content)
+        write_regular(os.path.join(self._folder, "before", name), content)
         there = os.path.join(self._folder, "top", name)
         try:
             os.link(real, there, follow_symlinks=False)
@@ -103,11 +102,12 @@ def take_in(folder: str, state: str) -> list[str]:
     """Every document that is another one now."""
     said: list[str] = []
     with contextlib.suppress(OSError, msgspec.DecodeError):
-        with open(os.path.join(folder, "what"), "rb") as file:
-            home, names = msgspec.json.decode(file.read(), type=tuple[bytes, tuple[str, ...]])
+        what = read_regular(os.path.join(folder, "what"))
+        home, names = msgspec.json.decode(what, type=tuple[bytes, tuple[str, ...]])
         for name in names:
             said += _take_in(folder, os.path.join(os.fsdecode(home), name), state)
-    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        remove_tree(folder)
     return said
 
 
@@ -121,7 +121,8 @@ def _take_in(folder: str, real: str, state: str) -> list[str]:
         return []
     try:
         if now is not None:
-            with _alone(real):
+            # By the lock that everybody takes who writes a document.
+            with lock_file(f"{real}.lock"):
                 found = _read(real)
                 merged = _merged(before, now, found)
                 if merged is not None:
@@ -157,26 +158,9 @@ def _is_same(one: str, other: str) -> bool:
 def _read(path: str) -> bytes | None:
     """Of a file, and nothing but a file: neither behind a link, nor out of a pipe."""
     try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
-            data = file.read(LARGEST + 1)
+        return read_regular(path, os.O_NOFOLLOW, most=LARGEST)
     except OSError:
         return None
-    return data if len(data) <= LARGEST else None
-
-
-@contextlib.contextmanager
-def _alone(path: str) -> Iterator[None]:
-    """By the lock that everybody takes who writes a document."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(f"{path}.lock", flags, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _replace(path: str, content: bytes) -> None:

@@ -3,14 +3,17 @@ a full disk, a way back for a removed folder."""
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from ralph.adapters.store.backups import Backups
 from ralph.adapters.store.migrations import check, migrate
-from ralph.adapters.store.trouble import code, explained
-from ralph.core.errors import CannotWrite, Unavailable
+from ralph.adapters.store.trouble import code, explained, refuse_other_files
+from ralph.core.errors import CannotWrite, RalphError, Unavailable
+from ralph.files import create_regular
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -59,6 +62,7 @@ class Database:
                 f"folder of {self.path} cannot be made: {error.strerror}",
                 hint="look at its permissions, and at what is in its place",
             ) from error
+        refuse_other_files(self.path)
         try:
             connection = sqlite3.connect(
                 self.path, timeout=self._timeout_s, isolation_level=None, cached_statements=256
@@ -130,6 +134,12 @@ class Database:
         """The first column of the first row; None without one."""
         found = self.row(sql, values)
         return found[0] if found else None
+
+    def damages(self) -> list[str]:
+        """All that is wrong with the file, one line each."""
+        from ralph.adapters.store.damage import damages
+
+        return list(damages(self._connection))
 
     # Transactions
 
@@ -204,7 +214,7 @@ class Database:
     def keep_reserve(self) -> None:
         """Set some bytes aside, so that a run on a full disk can still record its end."""
         try:
-            with open(self._reserve, "wb") as handle:
+            with create_regular(self._reserve) as handle:
                 # Random, since some file systems store zeros as nothing.
                 handle.write(os.urandom(RESERVE_BYTES))
                 os.fsync(handle.fileno())
@@ -236,6 +246,7 @@ class Database:
         """
         if _inode(self.path) == self._inode and not self._has_lost_log:
             return False
+        _clear_place(self.path)
         is_old = _inode(self.path) == self._inode
         # Whoever removes folders may not have finished yet: until the new file is open, our data
         # must be where nobody finds it, and it may take more than one try.
@@ -270,7 +281,7 @@ class Database:
                 self._is_restoring = False
             if is_old or self.value("SELECT NOT EXISTS (SELECT 1 FROM events)"):
                 kept.backup(self._connection)
-        except (sqlite3.Error, OSError, CannotWrite):
+        except (sqlite3.Error, OSError, RalphError):
             return False
         return True
 
@@ -289,6 +300,14 @@ def _write_copy(kept: sqlite3.Connection, path: str) -> None:
     finally:
         copy.close()
     _put_in_place(partial, path)
+
+
+def _clear_place(path: str) -> None:
+    """Move aside what is no file: whoever put it there did not mean a database."""
+    for place in (path, f"{path}-wal", f"{path}-shm"):
+        with suppress(OSError):
+            if not stat.S_ISREG(os.stat(place).st_mode):
+                os.rename(place, f"{place}.aside-{time.time_ns()}")
 
 
 def _inode(path: str) -> tuple[int, int] | None:

@@ -45,12 +45,12 @@ class SqliteStore(PagesPart):
     @whole
     def check(self) -> list[str]:
         """What is wrong with the data, one line each; counters are recounted and mended."""
-        damage = [str(row[0]) for row in self.db.rows("PRAGMA integrity_check")]
+        damage = self.db.damages()
         strays = [
             f"row {row} of {table} names something in {parent} that does not exist"
             for table, row, parent, _ in self.db.rows("PRAGMA foreign_key_check")
         ]
-        return [line for line in damage if line != "ok"] + strays + counters.mend(self.db)
+        return damage + strays + counters.mend(self.db)
 
     @property
     def is_full(self) -> bool:

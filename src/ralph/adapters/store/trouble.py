@@ -1,9 +1,11 @@
 """What SQLite's errors mean to a person. The only place that translates them."""
 
 import sqlite3
+import stat
 from collections.abc import Callable
 
 from ralph.core.errors import Busy, CannotWrite, RalphError, Unavailable, UnusableData
+from ralph.files import open_regular
 
 PRIMARY = 0xFF
 """An extended error code holds the primary one in its low byte."""
@@ -47,8 +49,25 @@ def explained(
                 f"this Python's SQLite lacks a part: {error}",
                 hint="use one that is built with FTS5",
             )
-        case _:
+        case sqlite3.SQLITE_CONSTRAINT:
             return None
+        case _:
+            # A table or a column that somebody has dropped, a value of another kind.
+            return UnusableData(f"database {path} cannot be used: {error}", hint=way_back(path))
+
+
+def refuse_other_files(path: str) -> None:
+    """UnusableData if a pipe, a device or a folder is in the place of the database or its log."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        try:
+            mode = os.stat(path + end).st_mode
+        except OSError:
+            continue  # for SQLite to complain about
+        if not stat.S_ISREG(mode):
+            raise UnusableData(
+                f"database {path} cannot be opened: {path + end} is not a file",
+                hint="move it out of the way",
+            )
 
 
 def code(error: sqlite3.Error) -> int:
@@ -58,9 +77,9 @@ def code(error: sqlite3.Error) -> int:
 
 def _cannot_be_read(path: str) -> bool:
     try:
-        with open(path, "rb"):
-            return False
+        open_regular(path).close()
     except FileNotFoundError:
         return False  # it cannot be made, which is another matter
     except OSError:
         return True
+    return False

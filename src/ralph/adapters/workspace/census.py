@@ -9,6 +9,7 @@ import msgspec
 from ralph.adapters.workspace.held import is_held
 from ralph.adapters.workspace.rooms import BROKEN, READY
 from ralph.adapters.workspace.throw_away import PREFIX
+from ralph.files import walk
 
 
 class Kind(StrEnum):
@@ -69,7 +70,7 @@ def _found(path: str, name: str, *, is_ready: bool) -> Found:
 def _size(path: str) -> int:
     """What it takes on disk, borrowed objects aside."""
     total = 0
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in walk(path):
         for name in (*folders, *names):
             with suppress(OSError):
                 total += os.lstat(os.path.join(folder, name)).st_blocks * 512

@@ -12,6 +12,7 @@ from typing import Final
 
 from ralph.adapters.workspace.git import Git, text
 from ralph.core.errors import CannotWrite
+from ralph.files import create_regular, write_regular
 
 CARRIED: Final = (
     r"^((user|author|committer)\.(name|email)|core\.(autocrlf|eol)|filter\..*|lfs\..*)$"
@@ -38,8 +39,8 @@ def make_clone(source: Git, top: str, commit: str, branch: str) -> Git:
 def _borrow(common: str, git_dir: str) -> None:
     folder = os.path.join(git_dir, "objects", "info")
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "alternates"), "wb") as file:
-        file.write(os.fsencode(_quoted_path(os.path.join(common, "objects"))) + b"\n")
+    objects = os.fsencode(_quoted_path(os.path.join(common, "objects")))
+    write_regular(os.path.join(folder, "alternates"), objects + b"\n")
     with suppress(FileNotFoundError):
         # Where the source's own history ends, that of the clone does.
         shutil.copyfile(os.path.join(common, "shallow"), os.path.join(git_dir, "shallow"))
@@ -57,17 +58,16 @@ def _settle_in(source: Git, common: str, git_dir: str) -> None:
     """Carry over what the source alone is told: settings, and what it ignores besides its
     .gitignore files."""
     settings = _carried(source)
-    with open(
-        os.path.join(git_dir, "config"), "a", encoding="utf-8", errors="surrogateescape"
-    ) as file:
-        file.write("".join(_setting(key, value) for key, value in settings))
+    more = "".join(_setting(key, value) for key, value in settings)
+    with create_regular(os.path.join(git_dir, "config"), os.O_APPEND) as file:
+        file.write(more.encode("utf-8", "surrogateescape"))
     info = os.path.join(git_dir, "info")
     os.makedirs(info, exist_ok=True)
     for name in ("exclude", "attributes"):
         with suppress(FileNotFoundError):
             shutil.copyfile(os.path.join(common, "info", name), os.path.join(info, name))
     # Lessons that two have written down at the same time are both kept.
-    with open(os.path.join(info, "attributes"), "ab") as file:
+    with create_regular(os.path.join(info, "attributes"), os.O_APPEND) as file:
         file.write(b"\n**/.ralph/guardrails.md merge=union\n")
 
 

@@ -7,9 +7,11 @@ then be a file like others: committed with the work, and brought back with it.
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 
 from ralph.adapters.workspace.git import Git
 from ralph.core.errors import CannotWrite
+from ralph.files import create_regular, read_regular
 
 
 def hide(git: Git, prefix: str, patterns: Iterable[str]) -> None:
@@ -21,13 +23,15 @@ def hide(git: Git, prefix: str, patterns: Iterable[str]) -> None:
     wanted = [f"/{place}{pattern.removeprefix('/')}" for pattern in patterns]
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "a+", encoding="utf-8", errors="surrogateescape") as file:
-            file.seek(0)
-            before = file.read()
-            missing = sorted(set(wanted).difference(before.splitlines()), key=wanted.index)
-            if missing:
-                gap = "\n" if before and not before.endswith("\n") else ""
-                file.write(gap + "".join(f"{line}\n" for line in missing))
+        before = ""
+        with suppress(FileNotFoundError):
+            before = read_regular(path).decode("utf-8", "surrogateescape")
+        missing = sorted(set(wanted).difference(before.splitlines()), key=wanted.index)
+        if missing:
+            gap = "\n" if before and not before.endswith("\n") else ""
+            more = gap + "".join(f"{line}\n" for line in missing)
+            with create_regular(path, os.O_APPEND) as file:
+                file.write(more.encode("utf-8", "surrogateescape"))
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
 

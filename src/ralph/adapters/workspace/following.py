@@ -20,6 +20,7 @@ from ralph.adapters.workspace.tip import TRIES, Tip, Where
 from ralph.core.errors import Busy, RalphError
 from ralph.core.safe_text import one_line
 from ralph.core.snapshot import OWN_FOLDERS
+from ralph.files import open_regular, walk
 
 SHOWN: Final = 3
 
@@ -177,7 +178,7 @@ class Following:
         full = os.path.join(self._git.top, path)
         return [
             os.path.relpath(os.path.join(folder, name), self._git.top)
-            for folder, _, names in os.walk(full)
+            for folder, _, names in walk(full)
             for name in names
         ]
 
@@ -225,7 +226,7 @@ def _listed(folder: str) -> list[str]:
 
 def _content(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(4096).strip()
+        with open_regular(path) as file:
+            return file.read(4096).decode("utf-8", "surrogateescape").strip()
     except OSError:
         return ""

@@ -5,9 +5,7 @@ place while we hold `index.lock`, as git itself does it, so that whatever is kil
 the index is the old one or the new one.
 """
 
-import errno
 import os
-import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +15,7 @@ from ralph.adapters.workspace.git import Git, raw
 from ralph.adapters.workspace.locks import MARK
 from ralph.adapters.workspace.status import Entry
 from ralph.core.errors import Busy, CannotWrite
+from ralph.files import open_regular, write_regular
 
 STALE_S: Final = 3600.0
 TRIES: Final = 10
@@ -93,16 +92,12 @@ def scratch(git: Git, *, copy: bool = True) -> Iterator[Scratch]:
 def _copy(source: str, target: str) -> None:
     try:
         # An agent may have put a link to a file of yours in its place, or a pipe.
-        handle = os.open(source, UNLED | os.O_CLOEXEC)
+        existing = open_regular(source, os.O_NOFOLLOW)
     except FileNotFoundError:
         return  # nothing was ever staged here
-    with os.fdopen(handle, "rb") as existing:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, f"{source} is no file")
-        age, content = found.st_mtime_ns, existing.read()
-    with open(target, "wb") as copy:
-        copy.write(content)
+    with existing:
+        age, content = os.fstat(existing.fileno()).st_mtime_ns, existing.read()
+    write_regular(target, content)
     # git believes a file's size and time only if the index is younger than the file: a copy that
     # looked younger than it is would hide what changed within one tick of the clock.
     os.utime(target, ns=(age, age))

@@ -4,6 +4,7 @@ import os
 from typing import NamedTuple
 
 from ralph.core.errors import UnusableData
+from ralph.files import open_regular
 
 
 class Layout(NamedTuple):
@@ -59,7 +60,7 @@ def borrowed(top: str) -> str:
 
 def _line(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(8192).rstrip("\r\n")
+        with open_regular(path) as file:
+            return file.read(8192).decode("utf-8", "surrogateescape").rstrip("\r\n")
     except OSError as error:
         raise UnusableData(f"{path} cannot be read: {error.strerror}") from error

@@ -5,11 +5,11 @@ import hashlib
 import os
 import re
 import shutil
-import stat
 from contextlib import suppress
 from typing import Final
 
 from ralph.core.errors import CannotWrite
+from ralph.files import NotRegular, create_regular, open_regular, walk
 
 OBJECTS: Final = os.path.join("lfs", "objects")
 NAME: Final = re.compile(r"[0-9a-f]{64}")
@@ -17,7 +17,7 @@ NAME: Final = re.compile(r"[0-9a-f]{64}")
 
 def bring_large_files_home(source_dir: str, clone_dir: str) -> None:
     """Copy what the one git directory lacks from the other."""
-    for folder, _, names in os.walk(os.path.join(clone_dir, OBJECTS)):
+    for folder, _, names in walk(os.path.join(clone_dir, OBJECTS)):
         for name in filter(NAME.fullmatch, names):
             target = os.path.join(source_dir, OBJECTS, name[:2], name[2:4], name)
             if not os.path.exists(target):
@@ -29,17 +29,15 @@ def _copy(path: str, target: str) -> None:
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         fresh = f"{target}.{os.getpid()}"
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as original:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return
-            with open(fresh, "wb") as copy:
-                shutil.copyfileobj(original, copy)
-        with open(fresh, "rb") as copy:
+        with open_regular(path, os.O_NOFOLLOW) as original, create_regular(fresh) as copy:
+            shutil.copyfileobj(original, copy)
+        with open_regular(fresh) as copy:
             is_whole = hashlib.file_digest(copy, "sha256").hexdigest() == os.path.basename(target)
         if is_whole:
             os.replace(fresh, target)
         with suppress(FileNotFoundError):
             os.unlink(fresh)
+    except NotRegular:
+        return
     except OSError as error:
         raise CannotWrite(f"cannot copy {path}: {error.strerror}") from error

@@ -1,9 +1,8 @@
 """Taking commits back, beside a person's checkout: only what worked reaches it, in one step."""
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from ralph.adapters.workspace.git import ANY, Git, git_error, text
@@ -12,6 +11,7 @@ from ralph.adapters.workspace.objects import Objects
 from ralph.core.errors import RalphError
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
+from ralph.files import remove_tree
 from ralph.ports.past import Commit
 from ralph.ports.workspace import Lost
 
@@ -112,7 +112,8 @@ class GitPast:
             self._git.run(*args, once=True)
             yield self._git.at(folder)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                remove_tree(folder)
             self._git.ask("worktree", "prune", ok=ANY)
 
 

@@ -11,6 +11,7 @@ from ralph.adapters.workspace.stock import Stock
 from ralph.core.errors import RalphError, TemporaryFailure, Unavailable
 from ralph.core.safe_text import one_line
 from ralph.core.temporary import KILLED, is_temporary
+from ralph.files import walk
 from ralph.ports.executor import Attends, Captured, Command
 from ralph.ports.sandbox import Wall
 
@@ -110,7 +111,7 @@ def _copy(source: str, found: str, target: str) -> None:
             hint="mend [workspace] include",
         )
     if os.path.isdir(whole) and not os.path.islink(whole):
-        below = [os.path.join(at, one) for at, _, names in os.walk(whole) for one in names]
+        below = [os.path.join(at, one) for at, _, names in walk(whole) for one in names]
     else:
         below = [whole]
     for path in below:

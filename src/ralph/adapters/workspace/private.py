@@ -24,6 +24,7 @@ from ralph.adapters.workspace.objects import Objects
 from ralph.adapters.workspace.submodules import bring_home, fill, unpin
 from ralph.core.errors import CannotWrite, Missing, UnusableData
 from ralph.core.snapshot import Changes, Snapshot
+from ralph.files import remove_tree
 from ralph.ports.executor import Captures
 from ralph.ports.workspace import Committed, Lost, Withheld
 
@@ -234,16 +235,4 @@ def new_directory(parent: str, name: str) -> str:
 
 def remove(top: str) -> None:
     """Take a folder away with all that is in it."""
-    import shutil
-
-    try:
-        shutil.rmtree(top)
-    except FileNotFoundError:
-        return
-    except PermissionError:
-        # Some tools write directories that not even their owner may change (Go's module cache).
-        for folder, names, _ in os.walk(top):
-            for path in (os.path.join(folder, name) for name in names):
-                if not os.path.islink(path):
-                    os.chmod(path, 0o700)
-        shutil.rmtree(top)
+    remove_tree(top)

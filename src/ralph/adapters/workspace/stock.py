@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from ralph.core.errors import CannotWrite
+from ralph.files import open_regular, remove_tree
 from ralph.ports.executor import Interrupted
 
 MANIFESTS: Final = (
@@ -75,10 +76,10 @@ class Stock:
                     made.append(target)
                     shutil.copytree(source, target, symlinks=True)
             os.utime(place)
-        except OSError:
+        except (OSError, RecursionError):
             # The disk is full, or somebody has just made room by taking it away.
             for target in made:
-                shutil.rmtree(target, ignore_errors=True)
+                _remove(target)
             return False
         return True
 
@@ -95,8 +96,8 @@ class Stock:
                 shutil.copytree(source, os.path.join(draft, name), symlinks=True)
             # Another worker may have been quicker: then theirs is as good.
             os.rename(draft, place)
-        except OSError:
-            shutil.rmtree(draft, ignore_errors=True)
+        except (OSError, RecursionError):
+            _remove(draft)
         self._tidy()
 
     def _digest(self, checkout: str) -> str:
@@ -105,8 +106,8 @@ class Stock:
             folder = os.path.join(checkout, os.path.dirname(name))
             for pattern in MANIFESTS:
                 for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern))):
-                    with contextlib.suppress(OSError), open(path, "rb") as file:
-                        content = hashlib.sha256(file.read()).digest()
+                    with contextlib.suppress(OSError), open_regular(path) as file:
+                        content = hashlib.file_digest(file, "sha256").digest()
                         found.update(os.path.relpath(path, checkout).encode() + b"\0" + content)
         return found.hexdigest()[:24]
 
@@ -115,7 +116,12 @@ class Stock:
             places = [os.path.join(self._folder, name) for name in os.listdir(self._folder)]
             whole = [place for place in places if "." not in os.path.basename(place)]
             for place in sorted(whole, key=os.path.getmtime)[:-KEPT]:
-                shutil.rmtree(place, ignore_errors=True)
+                _remove(place)
+
+
+def _remove(folder: str) -> None:
+    with contextlib.suppress(OSError):
+        remove_tree(folder)
 
 
 def _is_locked(handle: int) -> bool:

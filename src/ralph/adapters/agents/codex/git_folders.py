@@ -6,6 +6,8 @@ has to be named to be writable.
 
 import os
 
+from ralph.files import open_regular
+
 
 def git_folders(checkout: str) -> tuple[str, ...]:
     """The checkout's own folder, and the one that it shares with others; none without git."""
@@ -35,7 +37,7 @@ def _entry(folder: str) -> str | None:
 
 def _line(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.readline().strip()
+        with open_regular(path) as file:
+            return file.readline(8192).decode("utf-8", "surrogateescape").strip()
     except OSError:
         return ""

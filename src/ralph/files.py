@@ -1,0 +1,174 @@
+"""Files that a session or a person may have replaced by something else: pipes, devices, links,
+folders without end. Every open, lock, walk and removal of such files is here, and none of them
+waits for ever."""
+
+import contextlib
+import errno
+import fcntl
+import io
+import os
+import stat
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from ralph.core.errors import Busy
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of a file that is read as a whole."""
+LOCK_S: Final = 10.0
+PAUSE_S: Final = 0.02
+
+Path = str | bytes
+
+
+class NotRegular(OSError):
+    """There is something in a file's place that is none."""
+
+    def __init__(self, path: Path | int) -> None:
+        super().__init__(errno.EINVAL, "Not a regular file", os.fsdecode(str(path)))
+
+
+def open_regular(path: Path, flags: int = 0, *, dir_fd: int | None = None) -> io.BufferedReader:
+    """Open a file for reading. NotRegular for a pipe, a socket or a device; never waits for one."""
+    flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    return io.BufferedReader(io.FileIO(_checked(os.open(path, flags, dir_fd=dir_fd), path)))
+
+
+def read_regular(path: Path, flags: int = 0, *, most: int = LARGEST) -> bytes:
+    """The content of a file. OSError if it has more than `most` bytes, also if it grows."""
+    with open_regular(path, flags) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EOVERFLOW, f"Larger than {most >> 20} MB", os.fsdecode(path))
+    return data
+
+
+def create_regular(path: Path, flags: int = os.O_TRUNC) -> io.FileIO:
+    """Open a file for writing, and make it if need be. A link is not followed. Unbuffered."""
+    flags |= os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return io.FileIO(_checked(os.open(path, flags, 0o666), path), "wb")
+
+
+def append_regular(path: Path) -> io.FileIO:
+    """Open a file for reading it and adding to it, and make it if need be. Unbuffered."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return io.FileIO(_checked(os.open(path, flags, 0o644), path), "rb+")
+
+
+def write_regular(path: Path, data: bytes) -> None:
+    """Replace the content of a file."""
+    with create_regular(path) as file, io.BufferedWriter(file) as buffered:
+        buffered.write(data)
+
+
+def _checked(fd: int, path: Path) -> int:
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISREG(mode):
+        return fd
+    os.close(fd)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fsdecode(path))
+    raise NotRegular(path)
+
+
+@contextlib.contextmanager
+def lock_file(path: str, patience_s: float = LOCK_S, mode: int = 0o644) -> Iterator[int]:
+    """Hold the lock that a file stands for; the kernel gives it back, whatever happens to us.
+    BlockingIOError if another process keeps it for longer than `patience_s`."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    handle = os.open(path, flags, mode)
+    try:
+        until = time.monotonic() + patience_s
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE_S)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def lock_or_busy(path: str, patience_s: float = LOCK_S) -> Iterator[None]:
+    """The same, with an error for a person. The file stays: whoever removed it could take away what
+    another has just locked."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(lock_file(path, patience_s))
+        except BlockingIOError:
+            hint = "nothing was changed: try again"
+            raise Busy(f"another program holds {path}", hint=hint) from None
+        yield
+
+
+def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Like `os.walk`, for folders of any depth: that one has a limit and fails beyond it."""
+    left = [top]
+    while left:
+        folder = left.pop()
+        folders: list[str] = []
+        names: list[str] = []
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                (folders if is_folder else names).append(entry.name)
+        yield folder, folders, names
+        left += (os.path.join(folder, name) for name in reversed(folders))
+
+
+def remove_tree(top: str) -> None:
+    """Remove a folder of any depth, and what was made unreadable in it. Nothing if it is gone.
+
+    Folders are moved to the top before they are emptied, so that neither the length of a path nor
+    the number of open files sets a limit.
+    """
+    try:
+        _allow(top, None)
+        folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        left = _empty(folder, folder)
+        while left:
+            name = left.pop()
+            inner = os.open(
+                name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
+            )
+            try:
+                left += _empty(inner, folder)
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=folder)
+    finally:
+        os.close(folder)
+    os.rmdir(top)
+
+
+def _empty(folder: int, top: int) -> list[str]:
+    """Remove the files of a folder, move its folders to the top and return their names there."""
+    moved: list[str] = []
+    with os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in found:
+        if not is_folder:
+            os.unlink(name, dir_fd=folder)
+            continue
+        _allow(name, folder)
+        place = name
+        if folder != top:
+            place = f".{os.urandom(8).hex()}"
+            os.rename(name, place, src_dir_fd=folder, dst_dir_fd=top)
+        moved.append(place)
+    return moved
+
+
+def _allow(name: str, folder: int | None) -> None:
+    """Some tools write folders that not even their owner may change (Go's module cache)."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(name, stat.S_IRWXU, dir_fd=folder)
