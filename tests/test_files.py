@@ -40,8 +40,8 @@ ALLOWED = {
     "adapters/sandbox/proxy.py": "/dev/null",
     "adapters/sandbox/seatbelt.py": "a profile in a folder of Ralph's own",
     "adapters/sandbox/terrain.py": "a file of /proc",
+    "adapters/sandbox/traps.py": "a repository's settings, which a mount protects",
     "adapters/sandbox/trying.py": "runs inside the sandbox, to try it",
-    "adapters/store/database.py": "the reserve, beside the database",
     "adapters/store/migrations.py": "part of the program",
     "adapters/store/queries.py": "part of the program",
     "adapters/workspace/index.py": "a lock, which is never waited for",
@@ -64,15 +64,17 @@ def test_files_are_opened_in_one_place() -> None:
     found = {
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
-        if "testing" not in path.parts and any(_opens(ast.parse(path.read_text())))
+        if "testing" not in path.parts and any(_opens(path.read_text()))
     }
     assert sorted(found - ALLOWED.keys()) == [], "use ralph.files, which never waits for a pipe"
     assert sorted(ALLOWED.keys() - found) == [], "it opens nothing any more"
 
 
-def _opens(tree: ast.AST) -> Iterator[ast.Call]:
+def _opens(source: str) -> Iterator[ast.Call]:
     """Calls that open something which may be there already."""
-    for node in ast.walk(tree):
+    if not any(word in source for word in ("open(", "_text(", "_bytes(")):
+        return  # nothing to look for, and parsing takes its time
+    for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue
         name, text = ast.unparse(node.func), ast.unparse(node)
@@ -165,7 +167,7 @@ def deep(top: Path, levels: int) -> None:
 
 def test_a_folder_of_any_depth_is_removed(tmp_path: Path) -> None:
     top = tmp_path / "top"
-    deep(top, 5000)
+    deep(top, 1500)
     assert len(list(walk(str(top)))) > 100
     remove_tree(str(top))
     assert not top.exists()

@@ -1,10 +1,8 @@
 """Files that a session or a person may have replaced by something else: pipes, devices, links,
 folders without end. Every open, lock, walk and removal of such files is here, and none of them
-waits for ever."""
+waits for ever. Every command imports this, so it imports little itself."""
 
 import contextlib
-import errno
-import fcntl
 import io
 import os
 import stat
@@ -26,7 +24,9 @@ class NotRegular(OSError):
     """There is something in a file's place that is none."""
 
     def __init__(self, path: Path | int) -> None:
-        super().__init__(errno.EINVAL, "Not a regular file", os.fsdecode(str(path)))
+        from errno import EINVAL
+
+        super().__init__(EINVAL, "Not a regular file", os.fsdecode(str(path)))
 
 
 def open_regular(path: Path, flags: int = 0, *, dir_fd: int | None = None) -> io.BufferedReader:
@@ -40,7 +40,9 @@ def read_regular(path: Path, flags: int = 0, *, most: int = LARGEST) -> bytes:
     with open_regular(path, flags) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise OSError(errno.EOVERFLOW, f"Larger than {most >> 20} MB", os.fsdecode(path))
+        from errno import EOVERFLOW
+
+        raise OSError(EOVERFLOW, f"Larger than {most >> 20} MB", os.fsdecode(path))
     return data
 
 
@@ -68,7 +70,9 @@ def _checked(fd: int, path: Path) -> int:
         return fd
     os.close(fd)
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fsdecode(path))
+        from errno import EISDIR
+
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), os.fsdecode(path))
     raise NotRegular(path)
 
 
@@ -76,6 +80,8 @@ def _checked(fd: int, path: Path) -> int:
 def lock_file(path: str, patience_s: float = LOCK_S, mode: int = 0o644) -> Iterator[int]:
     """Hold the lock that a file stands for; the kernel gives it back, whatever happens to us.
     BlockingIOError if another process keeps it for longer than `patience_s`."""
+    import fcntl
+
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     handle = os.open(path, flags, mode)
     try:

@@ -10,6 +10,7 @@ import msgspec
 from ralph.cli.raw_log import safe, show_end
 from ralph.cli.tail import Tail
 from ralph.core.agent_events import AgentEvent, Text, Unknown
+from ralph.core.json_text import NOT_JSON
 from ralph.files import open_regular
 from ralph.ui.transcript import Line, Transcript, transcript
 
@@ -31,7 +32,7 @@ def events_of(data: bytes) -> Iterator[AgentEvent]:
     for line in data.splitlines():
         try:
             yield _DECODE(line)
-        except msgspec.DecodeError:
+        except NOT_JSON:
             continue
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ralph.config.settings import SECTIONS
-from ralph.config.sources import Layer, Source, nearest
+from ralph.config.sources import Layer, Source
 from ralph.config.text_values import from_text, truth
 
 SHORT = {
@@ -41,7 +41,7 @@ def read_environment(environ: Mapping[str, str]) -> Layer:
             if truth(text) is not False:
                 layer.values["git.commit"] = ("none" if truth(text) else text, source)
         elif key is None:
-            layer.warnings.append(f"${name} is no setting{nearest(name, _all_names())}")
+            layer.warn(f"${name} is no setting", name, _all_names())
         elif key.startswith("gates.") and key != "gates.min_coverage":
             gates, _ = layer.values.get("gates.commands", ({}, source))
             layer.values["gates.commands"] = ({**gates, key.removeprefix("gates."): text}, source)

@@ -2,7 +2,7 @@
 
 import os
 
-from ralph.config.sources import Layer, Source, nearest
+from ralph.config.sources import Layer, Source
 from ralph.config.text_values import from_text, truth
 from ralph.config.toml_file import read_text
 from ralph.core.errors import BadConfig, UnusableData
@@ -79,15 +79,15 @@ def _read(path: str, layer: Layer, variables: dict[str, str]) -> None:
         elif name in SETTINGS and value:
             layer.values[SETTINGS[name]] = (from_text(SETTINGS[name], value), source)
         elif name in NO_EFFECT and value.rstrip("/") not in ("", NO_EFFECT[name][0]):
-            layer.warnings.append(f"{source}: {name} has no effect: {NO_EFFECT[name][1]}")
+            layer.warn(f"{source}: {name} has no effect: {NO_EFFECT[name][1]}")
         elif name == "RUNS_DIR" and value and not runs_folder(value):
             variables.pop(name)
-            layer.warnings.append(
+            layer.warn(
                 f"{source}: logs stay in .ralph/runs: {value} is no folder of their own in .ralph"
             )
         elif not _is_known(name):
             known = [*SETTINGS, *OTHERS, *(f"GATE_{gate}" for gate in GATES)]
-            layer.warnings.append(f"{source}: {name} is no setting{nearest(name, known)}")
+            layer.warn(f"{source}: {name} is no setting", name, known)
     gates: dict[str, str] = layer.values.get("gates.commands", ({},))[0]
     for gate in GATES:
         if command := found.get(f"GATE_{gate}"):

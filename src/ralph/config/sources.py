@@ -1,8 +1,11 @@
 """Where a setting came from."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 import msgspec
+
+MOST_WARNINGS: Final = 50
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -42,6 +45,14 @@ class Layer(msgspec.Struct, frozen=True):
     warnings: list[str]
     parts: dict[str, Source]
     """Where each entry of a table with free names stands: `gates.test`, `models.claude.opus`."""
+
+    def warn(self, line: str, word: str = "", known: Iterable[str] = ()) -> None:
+        """Add a warning, with the nearest known word. Up to a number of them: a file that is full
+        of mistakes is none of settings."""
+        if len(self.warnings) < MOST_WARNINGS:
+            self.warnings.append(line + (nearest(word, list(known)) if word else ""))
+        elif len(self.warnings) == MOST_WARNINGS:
+            self.warnings.append("further lines are no settings either, and are not shown")
 
 
 def nearest(word: str, known: list[str]) -> str:

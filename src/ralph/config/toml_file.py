@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ralph.config.settings import SECTIONS, Price, Rule
-from ralph.config.sources import Layer, Source, nearest
+from ralph.config.sources import Layer, Source
 from ralph.core.errors import BadConfig, Missing
 from ralph.files import read_regular
 
@@ -14,6 +14,10 @@ FREE = {"gates": "commands", "models": "tiers"}
 """Tables with names of a person's own, and the field that takes those."""
 RECORDS = {"prices": Price, "sandbox.rules": Rule}
 """Tables of tables: what each entry holds."""
+LARGEST = 4 * 1024 * 1024
+"""Bytes of a file of settings."""
+MOST_PARTS = 1000
+"""Dots outside of strings, on one line."""
 
 At = Callable[..., Source]
 
@@ -56,7 +60,7 @@ def read_toml(path: str) -> Layer:
 
     for section, table in tables.items():
         if section != "prices" and section not in SECTIONS:
-            layer.warnings.append(f"{at(section)}: {_no_section(section, table)}")
+            _warn_of_section(section, table, layer, at(section))
         elif not isinstance(table, dict):
             raise BadConfig(
                 f"{at(section)}: {section} is a section, not a setting",
@@ -76,8 +80,8 @@ def _read_section(section: str, table: dict[str, Any], layer: Layer, at: At) -> 
         name = f"{section}.{key}"
         source = at(section, key)
         if own is not None and _is_own(section, key, value, known):
-            taken, first = layer.values.get(f"{section}.{own}", ({}, source))
-            layer.values[f"{section}.{own}"] = ({**taken, key: value}, first)
+            taken, _ = layer.values.setdefault(f"{section}.{own}", ({}, source))
+            taken[key] = value
             layer.parts[name] = source
             if isinstance(value, dict):
                 layer.parts.update((f"{name}.{each}", at(section, key, each)) for each in value)
@@ -87,7 +91,7 @@ def _read_section(section: str, table: dict[str, Any], layer: Layer, at: At) -> 
         elif key in known and key != own:
             layer.values[name] = (value, source)
         else:
-            layer.warnings.append(unknown(source, name, _keys(section)))
+            warn_of(layer, source, name, _keys(section))
 
 
 def _warn_of_tiers(name: str, table: dict[str, Any], layer: Layer) -> None:
@@ -97,7 +101,7 @@ def _warn_of_tiers(name: str, table: dict[str, Any], layer: Layer) -> None:
     for tier in table:
         if tier not in MODELS:
             key = f"{name}.{tier}"
-            layer.warnings.append(unknown(layer.parts[key], key, MODELS))
+            warn_of(layer, layer.parts[key], key, MODELS)
 
 
 def _is_own(section: str, key: str, value: object, known: tuple[str, ...]) -> bool:
@@ -119,7 +123,7 @@ def _read_records(name: str, table: dict[str, Any], layer: Layer, at: At) -> Non
                 source = at(*path, key, each)
                 layer.parts[f"{name}.{key}.{each}"] = source
                 if each not in fields:
-                    layer.warnings.append(unknown(source, f"{name}.{key}.{each}", fields))
+                    warn_of(layer, source, f"{name}.{key}.{each}", fields)
     layer.values[name] = (kept, at(*path))
 
 
@@ -128,25 +132,28 @@ def _keys(section: str) -> list[str]:
     return [key for key in SECTIONS[section].__struct_fields__ if key != own]
 
 
-def unknown(source: Source, key: str, known: Iterable[str]) -> str:
-    """A warning about a setting that does not exist."""
-    return f"{source}: {key} is no setting{nearest(key.rpartition('.')[2], list(known))}"
+def warn_of(layer: Layer, source: Source, key: str, known: Iterable[str]) -> None:
+    """Warn about a setting that does not exist."""
+    layer.warn(f"{source}: {key} is no setting", key.rpartition(".")[2], known)
 
 
-def _no_section(section: str, table: object) -> str:
+def _warn_of_section(section: str, table: object, layer: Layer, source: Source) -> None:
+    known = [*SECTIONS, "prices"]
     if isinstance(table, dict):
-        return f"[{section}] is no section{nearest(section, [*SECTIONS, 'prices'])}"
+        layer.warn(f"{source}: [{section}] is no section", section, known)
+        return
     # Most likely a line whose section header is still commented out.
-    homes = [f"[{name}]" for name in SECTIONS if section in _keys(name)]
+    homes = " or ".join(f"[{name}]" for name in SECTIONS if section in _keys(name))
     if homes:
-        return f"{section} stands outside its section; it belongs below {' or '.join(homes)}"
-    return f"{section} is no setting{nearest(section, [*SECTIONS, 'prices'])}"
+        layer.warn(f"{source}: {section} stands outside its section; it belongs below {homes}")
+    else:
+        layer.warn(f"{source}: {section} is no setting", section, known)
 
 
 def read_text(path: str) -> str:
     """A file's text, without the mark that some editors put before it."""
     try:
-        return read_regular(path).decode().removeprefix("\ufeff")
+        return read_regular(path, most=LARGEST).decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise BadConfig(f"{path} is not UTF-8 text") from error
     except OSError as error:
@@ -154,9 +161,22 @@ def read_text(path: str) -> str:
         raise BadConfig(f"{path} cannot be read: {said}") from error
 
 
+def _refuse_long_keys(path: str, text: str) -> None:
+    """The library takes a time that grows with the square of a key's parts."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") <= MOST_PARTS:
+            continue
+        import re
+
+        bare = re.sub(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'', "", line)
+        if bare.count(".") > MOST_PARTS:
+            raise BadConfig(f"{path}:{number}: a key has more than {MOST_PARTS:,} parts")
+
+
 def _parse(path: str, text: str) -> dict[str, Any]:
     import tomllib
 
+    _refuse_long_keys(path, text)
     try:
         return tomllib.loads(text)
     except RecursionError as error:

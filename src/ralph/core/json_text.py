@@ -1,8 +1,12 @@
 """Values as JSON, whatever the names of files hold."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+NOT_JSON: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What comes of a text that cannot be decoded: it is no JSON, no UTF-8, something else than was
+expected, or nested without end."""
 
 _encode = msgspec.json.Encoder().encode
 

@@ -76,7 +76,7 @@ def _entries(text: str, event: str) -> list[Piece]:
 def _top(text: str) -> int:
     try:
         _require(isinstance(json.loads(text), dict), "it is no object")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnusableData(f"{PATH} is no JSON: {error}", hint="mend it first") from error
     return start_of(text)
 

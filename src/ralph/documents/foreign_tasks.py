@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from ralph.core.errors import UnusableData
+from ralph.core.json_text import NOT_JSON
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.documents.encoded import decode
@@ -63,7 +64,9 @@ def _shape(
 ) -> "tuple[Sequence[Any], Callable[[dict[str, Any], str], TaskLine]] | None":
     try:
         whole = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise UnusableData(f"{name}: it is nested too deeply") from error
+    except NOT_JSON as error:
         if data.strip() and "truncated" in str(error):
             # Also a single line would be of no use.
             raise UnusableData(f"{name}: it is not whole, but ends in the middle") from error

@@ -9,9 +9,7 @@ from ralph.core.safe_text import block, one_line
 from ralph.documents.run_summary import listed
 
 PATH: Final = ".ralph/progress.md"
-SIGIL: Final = re.compile(
-    r"<(task-done|promise|next-model|phase-complete|knowledge|dismiss)\b.*?</\1>", re.S
-)
+SIGIL: Final = re.compile(r"<(task-done|promise|next-model|phase-complete|knowledge|dismiss)\b")
 LINES: Final = 20
 WIDTH: Final = 500
 """More than so many lines, or longer ones, are no summary."""
@@ -91,8 +89,25 @@ def entry(progress: Progress) -> str:
 
 def last_words(message: str) -> str:
     """What a session says at its end, without what it says to Ralph alone."""
-    lines = SIGIL.sub("", message).strip().splitlines()[-LINES:]
+    lines = _without_sigils(message).strip().splitlines()[-LINES:]
     return "\n".join(one_line(line, WIDTH) if len(line) > WIDTH else line for line in lines)
+
+
+def _without_sigils(message: str) -> str:
+    kept: list[str] = []
+    at, open_ended = 0, set()
+    for found in SIGIL.finditer(message):
+        closing = f"</{found[1]}>"
+        if found.start() < at or closing in open_ended:
+            continue
+        end = message.find(closing, found.end())
+        if end < 0:
+            # Asked once for each kind, however often it opens.
+            open_ended.add(closing)
+            continue
+        kept.append(message[at : found.start()])
+        at = end + len(closing)
+    return "".join((*kept, message[at:]))
 
 
 def _quoted(text: str) -> list[str]:

@@ -80,45 +80,50 @@ def _is_name(text: str) -> bool:
 
 def _value(name: str, text: str) -> str:
     """Quoted and unquoted pieces up to a space; only a comment may follow."""
-    value, at = "", 0
+    pieces, at = [], 0
     while at < len(text) and text[at] not in " \t":
         character = text[at]
         if character == "'":
             end = text.find("'", at + 1)
             if end < 0:
                 raise ValueError(f"{name} has a quote ' that is not closed on its line")
-            value, at = value + text[at + 1 : end], end + 1
+            pieces.append(text[at + 1 : end])
+            at = end + 1
         elif character == '"':
             piece, at = _double_quoted(name, text, at + 1)
-            value += piece
+            pieces.append(piece)
         elif character == "\\":
             if at + 1 == len(text):
                 raise ValueError(f"{name} goes on in the next line, which is not supported")
-            value, at = value + text[at + 1], at + 2
+            pieces.append(text[at + 1])
+            at += 2
         else:
             _refuse(name, text, at)
-            value, at = value + character, at + 1
+            pieces.append(character)
+            at += 1
     rest = text[at:].strip(" \t")
     if rest and not rest.startswith("#"):
         raise ValueError(
             f"{name} is followed by `{one_line(rest, 30)}`; a value with spaces needs quotes"
         )
-    return value
+    return "".join(pieces)
 
 
 def _double_quoted(name: str, text: str, at: int) -> tuple[str, int]:
     """The piece that starts at `at`, and where the text goes on behind its closing quote."""
-    piece = ""
+    pieces: list[str] = []
     while at < len(text):
         character = text[at]
         if character == '"':
-            return piece, at + 1
+            return "".join(pieces), at + 1
         if character == "\\" and text[at + 1 : at + 2] in ESCAPED:
-            piece, at = piece + text[at + 1], at + 2
+            pieces.append(text[at + 1])
+            at += 2
             continue
         if character in "$`":
             _refuse(name, text, at, quoted=True)
-        piece, at = piece + character, at + 1
+        pieces.append(character)
+        at += 1
     raise ValueError(f'{name} has a quote " that is not closed on its line')
 
 

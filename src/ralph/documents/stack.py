@@ -66,7 +66,7 @@ def _node(files: Mapping[str, str]) -> Stack | None:
 def _scripts(text: str) -> dict[str, str]:
     try:
         package = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     found: Any = package.get("scripts") if isinstance(package, dict) else None
     scripts = found if isinstance(found, dict) else {}

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ralph.core.errors import UnusableData, UsageError
 from ralph.core.ids import TaskId
+from ralph.core.json_text import NOT_JSON
 from ralph.core.named_files import named
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status, Task
@@ -80,7 +81,7 @@ def _read(lines: Iterable[bytes]) -> Iterator[Numbered]:
             continue
         try:
             task = _DECODE(text)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except NOT_JSON as error:
             raise UnusableData(f"line {number}: {_lower(str(error))}") from error
         if flaw := flaw_of(task):
             raise UnusableData(f"line {number}: {flaw}")

@@ -9,6 +9,7 @@ import msgspec
 from ralph.core.breaker import Breaker, Tolerance
 from ralph.core.context import MARGIN, OVERHEAD, Filling
 from ralph.core.events import Recorded
+from ralph.core.json_text import NOT_JSON
 from ralph.core.memory import Memory
 from ralph.core.task import Status, Task
 
@@ -80,7 +81,7 @@ def phase_in(text: str) -> str:
     """What an earlier `state.json` calls the phase; the usual one where there is none."""
     try:
         found = msgspec.json.decode(text.encode("utf-8", "replace"))
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return State().phase
     phase = found.get("current_phase") if isinstance(found, dict) else None
     return phase if isinstance(phase, str) else State().phase
@@ -122,7 +123,7 @@ def last_archived(tail: bytes) -> int:
     for line in reversed(tail.splitlines()):
         try:
             found = msgspec.json.decode(line)
-        except msgspec.DecodeError:
+        except NOT_JSON:
             continue
         if isinstance(found, dict) and isinstance(found.get("seq"), int):
             return int(found["seq"])

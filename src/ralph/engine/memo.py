@@ -9,6 +9,7 @@ import msgspec
 from ralph.core.agent_events import AgentEvent
 from ralph.core.errors import NoSuchTask, RalphError
 from ralph.core.ids import TaskId
+from ralph.core.json_text import NOT_JSON
 from ralph.core.memory import MemoryKind
 from ralph.core.snapshot import Changes
 from ralph.core.task import Status
@@ -133,5 +134,5 @@ def _stream(session: Session) -> Iterator[AgentEvent]:
     for line in lines:
         try:
             yield _DECODE(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except NOT_JSON:
             continue  # cut off at the beginning, or by a kill

@@ -11,6 +11,7 @@ from ralph.core.check_events import CheckEnded, CheckStarted
 from ralph.core.events import Recorded, SessionEnded, SessionStarted
 from ralph.core.handoff_events import SessionHandedOver
 from ralph.core.ids import TaskId
+from ralph.core.json_text import NOT_JSON
 from ralph.files import open_regular
 from ralph.ports.clock import Clock
 from ralph.ports.sink import Sink
@@ -55,7 +56,7 @@ def _events(data: bytes) -> list[AgentEvent]:
     for line in data.splitlines():
         try:
             found.append(_DECODE(line))
-        except msgspec.DecodeError:
+        except NOT_JSON:
             continue  # cut off, or written by another version
     return found
 

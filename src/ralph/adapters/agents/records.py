@@ -7,6 +7,7 @@ import msgspec
 
 from ralph.core.capability import Capability
 from ralph.core.errors import CannotWrite
+from ralph.core.json_text import NOT_JSON
 from ralph.files import read_regular, write_regular
 
 
@@ -22,7 +23,7 @@ class Records:
         """The last record, or None; one that cannot be read is as good as none."""
         try:
             return msgspec.json.decode(read_regular(self._path(agent)), type=Capability)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except (OSError, *NOT_JSON):
             return None
 
     def write(self, record: Capability) -> None:

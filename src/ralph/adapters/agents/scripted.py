@@ -26,6 +26,7 @@ import msgspec
 from ralph.core.agent_events import AgentEvent, Unknown
 from ralph.core.ending import Digest, Ending, Exit, conclude
 from ralph.core.errors import UnusableData
+from ralph.core.json_text import NOT_JSON
 from ralph.core.role import Role
 from ralph.files import read_regular
 from ralph.ports.agent import Account, Brief, Launch, Setup, Traits
@@ -60,7 +61,7 @@ class ScriptedAgent:
             self.script = msgspec.toml.decode(read_regular(path), type=_Script)
         except OSError as error:
             raise UnusableData(f"script {path} cannot be read: {error.strerror}") from error
-        except msgspec.DecodeError as error:
+        except NOT_JSON as error:
             raise UnusableData(f"script {path} is not a script: {error}") from error
 
     def command(self, brief: Brief) -> Launch:
@@ -100,7 +101,7 @@ class ScriptedAgent:
         for line in block.splitlines():
             try:
                 yield _DECODE(line)
-            except msgspec.DecodeError:
+            except NOT_JSON:
                 yield Unknown(line=line.decode("utf-8", "replace")[:2000])
 
     def ending(self, digest: Digest, exit_: Exit) -> Ending:

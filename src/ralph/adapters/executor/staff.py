@@ -15,6 +15,7 @@ import msgspec
 
 from ralph.core.errors import Unavailable
 from ralph.core.ids import WorkerId, worker_id
+from ralph.core.json_text import NOT_JSON
 from ralph.core.safe_text import one_line
 from ralph.ports.staff import Departure, Report
 
@@ -132,7 +133,7 @@ def _report(said: IO[bytes]) -> Report | None:
     said.seek(0)
     try:
         return msgspec.json.decode(said.read(), type=Report)
-    except msgspec.MsgspecError:
+    except NOT_JSON:
         return None
 
 

@@ -123,7 +123,7 @@ class Holding:
             yield handle
 
     def _held(self, file: int) -> dict[str, None]:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, TypeError, RecursionError):
             return dict.fromkeys(json.loads(os.pread(file, 1 << 20, 0) or b"[]"))
         return {}
 

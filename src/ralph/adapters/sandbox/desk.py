@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from ralph.adapters.sandbox.belongings import locked
 from ralph.core.errors import CannotWrite
 from ralph.core.fence import Access, Fence, Place
+from ralph.core.json_text import NOT_JSON
 from ralph.files import lock_file, read_regular, remove_tree, write_regular
 
 DESKS: Final = "desks"
@@ -101,7 +102,7 @@ def look_after_desks(state: str) -> list[str]:
 def take_in(folder: str, state: str) -> list[str]:
     """Every document that is another one now."""
     said: list[str] = []
-    with contextlib.suppress(OSError, msgspec.DecodeError):
+    with contextlib.suppress(OSError, *NOT_JSON):
         what = read_regular(os.path.join(folder, "what"))
         home, names = msgspec.json.decode(what, type=tuple[bytes, tuple[str, ...]])
         for name in names:

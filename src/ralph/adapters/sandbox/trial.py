@@ -16,6 +16,7 @@ from ralph.adapters.sandbox.terrain import frozen, survey
 from ralph.adapters.sandbox.wall import TRIES, CheckoutWall
 from ralph.core.ending import Exit
 from ralph.core.fence import Access, Fence
+from ralph.core.json_text import NOT_JSON
 from ralph.ports.executor import Captured, Captures, Command
 
 LONGEST: Final = 100
@@ -55,7 +56,7 @@ def try_wall(wall: CheckoutWall, executor: Captures, env: Mapping[str, str]) -> 
         trial = msgspec.json.decode(got.stdout, type=Trial)
         words = tuple(f"make a file in {os.path.dirname(path)}" for path in for_real)
         return msgspec.structs.replace(trial, through=words + trial.through)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         said = got.stderr.decode("utf-8", "replace").strip()[:200] or f"exit code {got.code}"
         return Trial(broken=(f"start anything: {said}",))
 

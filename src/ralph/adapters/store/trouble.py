@@ -65,7 +65,7 @@ def refuse_other_files(path: str) -> None:
             continue  # for SQLite to complain about
         if not stat.S_ISREG(mode):
             raise UnusableData(
-                f"database {path} cannot be opened: {path + end} is not a file",
+                f"database {path} cannot be read: {path + end} is not a file",
                 hint="move it out of the way",
             )
 

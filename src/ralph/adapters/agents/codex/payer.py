@@ -54,7 +54,7 @@ def payer(env: Mapping[str, str], files: Mapping[str, bytes]) -> Account:
 def _config(data: bytes) -> Mapping[str, Any]:
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}  # Codex says what is wrong with it
 
 
