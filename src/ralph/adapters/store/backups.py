@@ -16,6 +16,7 @@ import msgspec
 
 from ralph.core.errors import CannotWrite, Missing, RalphError, UnusableData
 from ralph.core.moment import iso
+from ralph.files import create_regular, read_regular
 
 MARKER: Final = "marker.json"
 KEPT: Final = 5
@@ -64,8 +65,8 @@ class Backups:
     def marker(self) -> Marker | None:
         """What is remembered; None where there never was a database."""
         try:
-            with open(os.path.join(self.folder, MARKER), "rb") as file:
-                return msgspec.json.decode(file.read(4096), type=Marker)
+            marker = read_regular(os.path.join(self.folder, MARKER))
+            return msgspec.json.decode(marker, type=Marker)
         except FileNotFoundError:
             return None
         except (OSError, msgspec.MsgspecError):
@@ -86,7 +87,7 @@ class Backups:
         os.makedirs(self.folder, exist_ok=True)
         path = os.path.join(self.folder, MARKER)
         partial = f"{path}.{os.getpid()}.partial"
-        with open(partial, "wb") as file:
+        with create_regular(partial) as file:
             file.write(msgspec.json.encode(Marker(seq=seq)))
             file.flush()
             if is_first:

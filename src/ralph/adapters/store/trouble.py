@@ -1,5 +1,6 @@
 """What SQLite's errors mean to a person. The only place that translates them."""
 
+import os
 import sqlite3
 import stat
 from collections.abc import Callable

@@ -8,12 +8,12 @@ on `ralph init` adds to it.
 
 import contextlib
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ralph.adapters.workspace.layout import layout, top_of
 from ralph.core.errors import CannotWrite, UnusableData
+from ralph.files import open_regular, walk, write_regular
 
 SETTINGS: Final = ".ralph.toml"
 LIST: Final = os.path.join("ralph", "projects")
@@ -88,8 +88,8 @@ def _worktree(folder: str, listed: str | None) -> str | None:
         return None
     with contextlib.suppress(UnusableData, OSError):
         own = layout(top)
-        with open(os.path.join(own.git_dir, "gitdir"), encoding="utf-8") as file:
-            place = os.path.join(own.git_dir, file.read(8192).rstrip("\n"))
+        with open_regular(os.path.join(own.git_dir, "gitdir")) as file:
+            place = os.path.join(own.git_dir, os.fsdecode(file.read(8192)).rstrip("\n"))
         is_noted = os.path.realpath(place) == os.path.realpath(os.path.join(top, ".git"))
         is_in = os.path.dirname(own.git_dir) == os.path.join(own.common_dir, "worktrees")
         if is_noted and is_in and own.common_dir == layout(listed).common_dir:
@@ -109,10 +109,7 @@ def _list_of(top: str) -> str:
 def _read(top: str) -> set[str]:
     path = _list_of(top)
     try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with open(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UnusableData(f"{path} is no file", hint="remove it")
+        with open_regular(path, os.O_NOFOLLOW) as file:
             return set(os.fsdecode(file.read(LARGEST)).split("\0")) - {""}
     except OSError as error:
         raise UnusableData(f"{path} cannot be read: {error.strerror}") from error
@@ -123,15 +120,14 @@ def _write(top: str, projects: set[str]) -> None:
     new = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(new, "wb") as file:
-            file.write(os.fsencode("\0".join(sorted(projects))))
+        write_regular(new, os.fsencode("\0".join(sorted(projects))))
         os.replace(new, path)
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
 
 
 def _projects(top: str) -> Iterator[str]:
-    for folder, folders, _ in os.walk(top):
+    for folder, folders, _ in walk(top):
         folders[:] = [name for name in folders if name not in PASSED_OVER]
         if os.path.lexists(os.path.join(folder, SETTINGS)):
             yield folder

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from ralph.adapters.workspace.layout import layout, top_of
 from ralph.core.errors import Busy, CannotWrite, UnusableData
 from ralph.core.safe_text import one_line
+from ralph.files import walk
 from ralph.ports.executor import Captures
 
 MARK: Final = b"held by ralph\n"
@@ -73,15 +74,15 @@ def find_locks(git_dir: str) -> Iterator[str]:
     own = os.path.join(git_dir, OWN, "index-")
     yield from (path for path in _locks_in(os.path.dirname(own)) if path.startswith(own))
     for folder in ("refs", "logs", "reftable"):
-        for at, _, names in os.walk(os.path.join(git_dir, folder)):
+        for at, _, names in walk(os.path.join(git_dir, folder)):
             yield from (os.path.join(at, name) for name in names if name.endswith(".lock"))
     for folder in ("", "pack", "info", "info/commit-graphs"):
         yield from _locks_in(os.path.join(git_dir, "objects", folder))
-    for at, names, _ in os.walk(os.path.join(git_dir, "worktrees")):
+    for at, names, _ in walk(os.path.join(git_dir, "worktrees")):
         yield from (lock for name in names for lock in find_locks(os.path.join(at, name)))
         names.clear()
     # The name of a submodule may have slashes in it.
-    for at, names, files in os.walk(os.path.join(git_dir, "modules")):
+    for at, names, files in walk(os.path.join(git_dir, "modules")):
         if "HEAD" in files:
             yield from find_locks(at)
             names.clear()
