@@ -69,7 +69,7 @@ DURABLE_GIT: Final = {
     "GIT_CONFIG_KEY_0": "core.fsync",
     "GIT_CONFIG_VALUE_0": "objects,reference,index",
     "GIT_CONFIG_KEY_1": "core.fsyncMethod",
-    "GIT_CONFIG_VALUE_1": "batch",
+    "GIT_CONFIG_VALUE_1": "fsync",
 }
 """For the git of sessions. What it names without having synced it may be an empty file after a
 power cut, over which every later git stumbles."""

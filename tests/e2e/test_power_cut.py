@@ -1,0 +1,117 @@
+"""The power fails at any moment of a run: what is done stays done, and the next run goes on."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import RALPH, Project
+from tests.e2e.disk import Model, Recording, record
+
+AGENT = """\
+case "$(cat)" in
+*hopeless*) echo half > half.txt; git add -A; git commit -qm half; echo "<task-failed>$RALPH_TASK_ID</task-failed>" ;;
+*) echo x >> committed.txt; git add -A; git commit -qm mine; echo y >> left.txt; echo "<task-done>$RALPH_TASK_ID</task-done>" ;;
+esac
+"""  # noqa: E501
+SAMPLE = 10
+GOES_ON = 2
+
+
+@pytest.fixture
+def recorded(project: Project, tmp_path: Path) -> Recording:
+    """A run that does two tasks, fails one, and has been written down."""
+    project.agent(AGENT, execution="max_retries = 0")
+    for title in ("first", "hopeless", "second"):
+        project.add(title)
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    script = tmp_path / "run"
+    script.write_text(f'#!/bin/sh\n"{RALPH}" run; [ $? = 5 ]\n')
+    return record(["sh", str(script)], project.path, tmp_path / "trace", env)
+
+
+def states(
+    recording: Recording, project: Project, *, every: int
+) -> Iterator[tuple[str, Model, bool]]:
+    """Put the project into each state that a power cut could leave: what happened, in which model,
+    and whether the database has just been synced."""
+    for number, (when, path) in enumerate(recording.syncs(project.path)):
+        is_mark = when == "after" and path.endswith("progress.db-wal")
+        if number % every and not (is_mark and number % (every // 2 or 1) == 0):
+            continue
+        for model in Model:
+            recording.disk.write_to(project.path, model)
+            yield f"{when} sync {number} of {path}", model, is_mark
+
+
+def check(project: Project, where: str) -> None:
+    """What the database calls done is in the repository, and that is whole."""
+    fsck = _git(project, "fsck", "--no-dangling", "--no-progress", "--no-reflogs")
+    assert fsck.returncode == 0, f"{where}: {fsck.stdout}{fsck.stderr}"
+    status = _git(project, "status", "--porcelain")
+    assert status.returncode == 0, f"{where}: {status.stderr}"
+    reachable = set(_git(project, "rev-list", "HEAD").stdout.split())
+    saved = set(_git(project, "rev-list", "--all").stdout.split())
+    database = sqlite3.connect(project.path / ".ralph" / "progress.db")
+    try:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",), where
+        rows = database.execute(
+            "SELECT t.id, t.status, s.commits FROM tasks t JOIN sessions s ON s.task_id = t.id"
+        ).fetchall()
+        refs = database.execute("SELECT data FROM events WHERE event = 'work_saved'").fetchall()
+    finally:
+        database.close()
+    for task, status_, commits in rows:
+        made = set(json.loads(commits or "[]"))
+        if status_ == "done":
+            assert made, f"{where}: {task} is done without a commit"
+            assert made <= reachable, f"{where}: {task} is done, and its commit is lost"
+        assert made <= saved, f"{where}: a commit of {task} is lost"
+    for (data,) in refs:
+        ref = json.loads(data)["ref"]
+        assert _git(project, "rev-parse", "-q", "--verify", ref).returncode == 0, f"{where}: {ref}"
+
+
+def goes_on(project: Project, where: str) -> None:
+    """The next run ends as the first one would have."""
+    done = project.try_ralph("run")
+    assert done.returncode == 5, f"{where}: {done.stdout}{done.stderr}"
+    assert "2 done, 1 failed" in project.ralph("status"), where
+    check(project, f"{where}, after another run")
+
+
+def _git(project: Project, *args: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["git", *args], cwd=project.path, capture_output=True, text=True, check=False
+    )
+
+
+def survives(recording: Recording, project: Project, *, every: int, goes_on_every: int) -> int:
+    """Look at the states; return how many."""
+    kept = project.path.with_name("as it was")
+    shutil.copytree(project.path, kept)
+    seen = 0
+    for where, model, _ in states(recording, project, every=every):
+        check(project, f"{where}, {model.value}")
+        if seen % goes_on_every == goes_on_every // 2:
+            goes_on(project, f"{where}, {model.value}")
+        seen += 1
+    recording.check(kept)
+    return seen
+
+
+def test_a_power_cut_loses_nothing_that_is_done(project: Project, recorded: Recording) -> None:
+    assert survives(recorded, project, every=40, goes_on_every=9) > SAMPLE
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_a_power_cut_at_any_sync_loses_nothing_that_is_done(
+    project: Project, recorded: Recording
+) -> None:
+    assert survives(recorded, project, every=1, goes_on_every=4) > 100
