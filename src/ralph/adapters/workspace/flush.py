@@ -10,8 +10,9 @@ import ctypes
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Final
 
 from ralph.adapters.workspace.layout import Layout
@@ -38,12 +39,17 @@ class Flush:
         self._since = time.time_ns() - int(BEFORE_US_S * 1e9)
         self._synced: dict[str, tuple[int, int]] = {}
 
-    def __call__(self, where: Layout) -> None:
-        """Sync all that is new in a repository. CannotWrite if the disk fails."""
+    def __call__(self, where: Layout, files: Sequence[str] = ()) -> None:
+        """Sync all that is new in a repository, and among other files. CannotWrite if the disk
+        fails."""
         began = time.time_ns()
         if began < self._since:
             self._since = 0  # the clock was set back: nothing is known to be old
-        new = [one for one in _younger(where, self._since) if self._synced.get(one[0]) != one[1]]
+        found = chain(
+            (one for path in files for one in _itself(path, self._since)),
+            _younger(where, self._since),
+        )
+        new = [one for one in found if self._synced.get(one[0]) != one[1]]
         try:
             if len(new) > MANY:
                 _sync_all(where.common_dir)

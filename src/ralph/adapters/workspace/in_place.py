@@ -60,6 +60,7 @@ class InPlace:
         self._objects = Objects(self._git)
         self._changes: dict[tuple[Snapshot, Snapshot], Changes] = {}
         self._flush = Flush()
+        self._touched: set[str] = set()
         # Before any session: one may lead us elsewhere.
         with suppress(UnusableData):
             self._git_dirs = tuple(dict.fromkeys(reversed(layout(self._git.top))))
@@ -124,6 +125,7 @@ class InPlace:
         tree = self._tree(now)
         found = self._objects.differences(self._tree(since), tree)
         files = tuple(difference.path for difference in found)
+        self._touched.update(files)
         return Changes(commits=commits, files=files, nested=nested(self._git, found, tree))
 
     def contents(self, at: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
@@ -215,6 +217,8 @@ class InPlace:
                 return before  # the same thing, saved before a crash
         commit = self._objects.write_commit(tree, message, dict.fromkeys(parents))
         self._objects.move_ref(ref, commit, before, "work kept aside")
+        # Before anybody takes it out of the checkout.
+        self.sync()
         return commit
 
     def commit_of(self, at: Snapshot, name: str) -> str:
@@ -231,14 +235,16 @@ class InPlace:
         ones stay. It stops before it changes anything if a file changes under its hands, and may
         be called again after a crash.
         """
+        restore = Restore(self._git, self._objects, self._photograph)
         for left in reversed(range(TRIES)):
             try:
                 with index_lock(self._git):
-                    Restore(self._git, self._objects, self._photograph).back_to(to)
+                    restore.back_to(to)
             except TemporaryFailure:
                 if not left:
                     raise
             else:
+                self._touched.update(restore.changed)
                 return
 
     def put_back(self, to: Snapshot, paths: Sequence[str]) -> None:
@@ -272,8 +278,13 @@ class InPlace:
         return self._git.ask("ls-tree", "-r", "-t", commit, ok=ANY).code == 0
 
     def sync(self) -> None:
-        """Put on disk what git wrote, whoever ran it."""
-        self._flush(self._layout)
+        """Put on disk what git wrote, whoever ran it, and the files of the session's work: half
+        of them gone, they would look like a person's changes."""
+        touched, self._touched = self._touched, set()
+        folders = {folder for path in touched for folder in _folders(path)}
+        # The deepest first: a file before the folder that names it.
+        names = sorted({*touched, *folders}, key=lambda name: name.count("/"), reverse=True)
+        self._flush(self._layout, [os.path.join(self._git.top, name) for name in names])
 
     @cached_property
     def _layout(self) -> Layout:

@@ -13,7 +13,7 @@ from typing import Final
 
 from ralph.adapters.workspace.layout import layout, top_of
 from ralph.core.errors import CannotWrite, UnusableData
-from ralph.files import open_regular, walk, write_regular
+from ralph.files import open_regular, walk, create_regular
 
 SETTINGS: Final = ".ralph.toml"
 LIST: Final = os.path.join("ralph", "projects")
@@ -120,7 +120,10 @@ def _write(top: str, projects: set[str]) -> None:
     new = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_regular(new, os.fsencode("\0".join(sorted(projects))))
+        with create_regular(new) as file:
+            file.write(os.fsencode("\0".join(sorted(projects))))
+            # Empty after a power cut, it would disown every project.
+            os.fsync(file.fileno())
         os.replace(new, path)
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error

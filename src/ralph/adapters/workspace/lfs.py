@@ -31,6 +31,8 @@ def _copy(path: str, target: str) -> None:
         fresh = f"{target}.{os.getpid()}"
         with open_regular(path, os.O_NOFOLLOW) as original, create_regular(fresh) as copy:
             shutil.copyfileobj(original, copy)
+            # A commit relies on it.
+            os.fsync(copy.fileno())
         with open_regular(fresh) as copy:
             is_whole = hashlib.file_digest(copy, "sha256").hexdigest() == os.path.basename(target)
         if is_whole:

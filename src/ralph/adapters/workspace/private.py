@@ -16,6 +16,7 @@ from typing import Final
 
 from ralph.adapters.workspace.cloning import make_clone
 from ralph.adapters.workspace.fetching import fetch
+from ralph.adapters.workspace.flush import Flush
 from ralph.adapters.workspace.git import ANY, Git, find_top, text
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.layout import layout
@@ -136,6 +137,7 @@ class PrivateCheckout:
         self.bring_home()
         saved = self._inside.save(ref, message)
         fetch(self._source, self._top, ref, ref)
+        Flush()(layout(self._source.top))
         return saved
 
     def clear_locks(self, since: float) -> list[str]:

@@ -34,6 +34,8 @@ class Restore:
         self._git = git
         self._objects = objects
         self._photograph = photograph
+        self.changed: set[str] = set()
+        """The files that were brought back."""
 
     def back_to(self, to: Snapshot) -> None:
         """Make the checkout what it was."""
@@ -43,6 +45,8 @@ class Restore:
             if now == to:
                 return
             tree = self._prepare(disk, now, to)
+            found = self._objects.differences(tree, self._tree(to))
+            self.changed.update(difference.path for difference in found)
             self._head(now, to)
             self._update_files(disk, tree, self._tree(to))
         if not to.dirty:
