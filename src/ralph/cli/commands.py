@@ -47,6 +47,7 @@ COMMANDS = {
     "handoff": "ralph.cli.handoff",
     "inject": "ralph.cli.inject",
     "undo": "ralph.cli.undo",
+    "clean": "ralph.cli.clean",
     "breaker reset": "ralph.cli.breaker_reset",
     "task add": "ralph.cli.task.add",
     "task create": "ralph.cli.task.create",

@@ -206,8 +206,15 @@ def _log(log: str, screen: Screen, root: str) -> list[str]:
     if not log:
         return []
     path = os.path.join(root, log)
-    gone = "" if os.path.exists(path) else "  (gone)"
+    gone = "" if os.path.exists(path) else f"  ({_why_gone(path)})"
     return [screen.dim(f"  log      {screen.path(path)}{gone}")]
+
+
+def _why_gone(path: str) -> str:
+    from ralph.adapters.library.run_files import group_of, removed_from
+
+    folder, name = os.path.split(path)
+    return "removed by [retention]" if group_of(name) in removed_from(folder) else "gone"
 
 
 def _told(given: Given) -> str:

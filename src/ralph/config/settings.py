@@ -282,8 +282,16 @@ class Notify(Section, frozen=True, kw_only=True):
 
 
 class Retention(Section, frozen=True, kw_only=True):
-    """How long Ralph keeps its own records."""
+    """How long Ralph keeps its own records; a run applies it when it ends."""
 
+    days: Count = 30
+    """Logs and other files of sessions in `.ralph/runs`; 0 is for ever."""
+    failed_days: Count = 90
+    """The same of attempts that did not count; 0 is for ever."""
+    sessions: Count = 5000
+    """How many sessions may have files; 0 is without limit. Failed attempts go last."""
+    megabytes: Count = 2000
+    """What they may take, together; 0 is without limit."""
     backups: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 5
     """Copies of the database: one is made when a run begins or ends and something has changed."""
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TextIO
 
 import msgspec
@@ -25,6 +25,7 @@ from ralph.adapters.workspace.lock import CheckoutLock
 from ralph.adapters.workspace.preparing import Preparation
 from ralph.adapters.workspace.stock import Stock
 from ralph.adapters.workspace.throw_away import ThrowAway
+from ralph.core.errors import RalphError
 from ralph.documents.project_files import IGNORED
 from ralph.engine.control import is_called_off, show_wait
 from ralph.engine.kit import Kit, Settings
@@ -42,6 +43,7 @@ from ralph.wiring.callers import a_person, with_news
 from ralph.wiring.checkouts import checkouts_of, clear_stale_locks
 from ralph.wiring.programs import search_path
 from ralph.wiring.project import Project, guardrails_of, open_library, open_store
+from ralph.wiring.retention import clean_up
 from ralph.wiring.screen import screen_of
 from ralph.wiring.settings import find_target, log_paths, new_run, settings_of
 from ralph.wiring.views import views_of
@@ -220,6 +222,7 @@ def assemble_run(
     `others_s`: how much longer it may take to end, since others have to end first."""
     found = lay_foundation(stack, project)
     executor, store = found.executor, found.store
+    stack.callback(_clean_up, project, store)
     run_id = new_run(store, found.clock)
     git_dir = InPlace(Outside(executor, found.path), project.root).git_dir
     lock = stack.enter_context(CheckoutLock(git_dir, run_id))
@@ -254,6 +257,12 @@ def assemble_run(
             kit.settings, warnings=(*kit.settings.warnings, change)
         )
     return made
+
+
+def _clean_up(project: Project, store: Store) -> None:
+    """What is not kept for longer goes when the run is over; whoever asks sees what went."""
+    with suppress(RalphError, OSError):
+        clean_up(project, store)
 
 
 def _memory_path(settings: Settings, project: Project, workspace: InPlace) -> str:

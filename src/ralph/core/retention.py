@@ -1,0 +1,52 @@
+"""Which of Ralph's own records may go: the files of sessions, and what was moved aside."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+DAY_S: Final = 86_400.0
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that stay or go together, such as those of one session."""
+
+    paths: tuple[str, ...]
+    name: str
+    changed_at: float
+    bytes: int
+    is_failed: bool = False
+    """Of an attempt that did not count: people want to know why."""
+    is_needed: bool = False
+    """Of an open task, or of a run that is at work: it never goes."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much may stay; 0 is without limit."""
+
+    days: float = 0
+    failed_days: float = 0
+    count: int = 0
+    bytes: int = 0
+
+
+def going(kept: Iterable[Kept], limits: Limits, now: float) -> list[Kept]:
+    """What is too old; then, while there is too much, the oldest. Of those that are not too old,
+    failed attempts go last."""
+    everything = list(kept)
+    gone = [one for one in everything if not one.is_needed and _is_old(one, limits, now)]
+    names = {one.name for one in gone}
+    left = [one for one in everything if one.name not in names]
+    count, size = len(left), sum(one.bytes for one in left)
+    for one in sorted(left, key=lambda one: (one.is_failed, one.changed_at)):
+        if not ((limits.count and count > limits.count) or (limits.bytes and size > limits.bytes)):
+            break
+        if not one.is_needed:
+            gone.append(one)
+            count, size = count - 1, size - one.bytes
+    return gone
+
+
+def _is_old(one: Kept, limits: Limits, now: float) -> bool:
+    days = limits.failed_days if one.is_failed else limits.days
+    return bool(days) and now - one.changed_at > days * DAY_S
