@@ -33,12 +33,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 def going(kept: Iterable[Kept], limits: Limits, now: float) -> list[Kept]:
     """What is too old; then, while there is too much, the oldest. Of those that are not too old,
     failed attempts go last."""
-    everything = list(kept)
+    everything = sorted(kept, key=lambda one: (one.changed_at, one.name))
     gone = [one for one in everything if not one.is_needed and _is_old(one, limits, now)]
     names = {one.name for one in gone}
     left = [one for one in everything if one.name not in names]
     count, size = len(left), sum(one.bytes for one in left)
-    for one in sorted(left, key=lambda one: (one.is_failed, one.changed_at)):
+    for one in sorted(left, key=lambda one: one.is_failed):
         if not ((limits.count and count > limits.count) or (limits.bytes and size > limits.bytes)):
             break
         if not one.is_needed:
