@@ -105,7 +105,7 @@ BREACHES: dict[str, Seen] = {
     "nested_repository_with_a_hook": _there("{w.project}/hooked/.git"),
     "folder_that_is_a_repository": _there("{w.project}/innocent-folder/HEAD"),
     "folder_with_settings_elsewhere": _there("{w.project}/led-away/HEAD"),
-    "repository_that_was_there": _there("{w.project}/vendored/.git"),
+    "repository_that_was_there": _holds("{w.project}/vendored/.git/config", "../evil"),
     "program_with_my_powers": _runs_as_owner("{w.project}/powers"),
     "program_made_with_my_powers": _runs_as_owner("{w.project}/made"),
     "key_ring": _says(SECRET),

@@ -33,6 +33,18 @@ def test_git_runs_nothing_that_a_session_wrote(garden: Garden, name: str) -> Non
     _is_unharmed(garden, top)
 
 
+@pytest.mark.parametrize("name", ["led", "a rebase", "what is under way", "pipes"])
+def test_nor_where_landlock_stands_in(
+    garden: Garden, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RALPH_SANDBOX_USE", "landlock")
+    top = garden.checkout("x")
+    hook = 'cp "$TRAP" .git/hooks/pre-commit; monitor >> .git/config'
+    garden.session(top, planting([*LAYOUTS[name].values(), hook]))
+    garden.says(top, "status")
+    _is_unharmed(garden, top)
+
+
 def test_without_a_wall_it_would(garden: Garden) -> None:
     """Else the tests above would prove nothing."""
     top = garden.checkout("led")

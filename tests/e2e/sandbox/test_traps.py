@@ -99,6 +99,27 @@ def test_what_judges_cannot_be_committed_behind_its_own_back(
     assert plain.git("status", "--porcelain") == ""
 
 
+REPOSITORIES = {
+    "a link to one": "git init -q sub; git -C sub commit -q --allow-empty -m x; git add sub",
+    "one among the files": "git init -q --bare sub; touch sub/refs/x sub/objects/x;"
+    " git -C sub config core.fsmonitor evil; git add sub",
+}
+
+
+@pytest.mark.parametrize("how", REPOSITORIES)
+@pytest.mark.parametrize("then", ["git commit -q -m innocent", "true"])
+def test_another_repository_does_not_land(plain: Project, how: str, then: str) -> None:
+    plain.agent(f"{REPOSITORIES[how]}; {then}; {DONE}")
+    task = plain.add("a task", "--max-retries", "0")
+    before = plain.git("rev-parse", "HEAD")
+    events = plain.events(code=5)
+    assert plain.status(task) == "failed"
+    rejected = next(one for one in events if one["event"] == "task_failed")
+    assert "it put another repository into git: sub" in str(rejected["reason"])
+    assert plain.git("rev-parse", "HEAD") == before, "the checkout is back where it was"
+    assert plain.git("ls-files", "sub") == ""
+
+
 def test_what_a_person_commits_meanwhile_is_no_tampering(plain: Project) -> None:
     script = "touch there; until [ -e go ]; do sleep 0.02; done; rm go there; " + DONE
     plain.agent(script)

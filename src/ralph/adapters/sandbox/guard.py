@@ -52,13 +52,15 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
         for path in self._led_elsewhere(now):
             said.append(self._point_back(path, state))
             now[path] = self.before[path]
+        taken: set[str] = set()
         for path, trap in sorted(now.items()):
             news = self._news(path, trap)
             if news:
                 if os.path.lexists(path):
                     said += self._disarm(path, trap, news, state)
+                    taken.add(path)
                 now[path] = self.before.get(path, Trap(kind=trap.kind))
-        said += mend(self.area.own, self.copies, self.refs, state)
+        said += mend(self.area.own, self.copies, self.refs, taken, state)
         if len(said) > MOST:
             said[MOST:] = [f"{len(said) - MOST} more such things were found, and moved to {state}"]
         return said, now

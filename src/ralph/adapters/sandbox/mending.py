@@ -1,7 +1,7 @@
 """What a repository cannot do without: copied before a command, put back where it was spoilt."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha1, sha256
 from typing import Final
 
@@ -28,9 +28,14 @@ def originals(area: Area, seen: Traps, folder: str) -> dict[str, str]:
 
 
 def mend(
-    own: Iterable[str], copies: Mapping[str, str], refs: Mapping[str, Refs], state: str
+    own: Iterable[str],
+    copies: Mapping[str, str],
+    refs: Mapping[str, Refs],
+    taken: Collection[str],
+    state: str,
 ) -> list[str]:
-    """Put back what is missing or no longer what git can read; say so."""
+    """Put back what is missing or no longer what git can read; say so. What was `taken` away stood
+    in the place of something."""
     said, lost = [], False
     for path in (os.path.join(git, name) for git in own for name in NEEDED):
         copy = copies.get(path, "")
@@ -43,7 +48,8 @@ def mend(
         said.append(what + (f", {kept} is what it was made" if kept else ""))
         lost = lost or os.path.basename(path) == "packed-refs"
     for git, before in refs.items():
-        said += _mend_refs(git, before, copies, state, lost=lost)
+        gone = frozenset(before if lost else (os.path.relpath(path, git) for path in taken))
+        said += _mend_refs(git, before, copies, gone, state)
     return said
 
 
@@ -69,16 +75,16 @@ def _is_index(path: str) -> bool:
 
 
 def _mend_refs(
-    git: str, before: Refs, copies: Mapping[str, str], state: str, *, lost: bool
+    git: str, before: Refs, copies: Mapping[str, str], gone: Collection[str], state: str
 ) -> Iterator[str]:
-    """`lost`: the file that holds many of them is another one now."""
+    """Those that are `gone` were not deleted by git."""
     now = read_refs(git)
     heads = {path: copy for path, copy in copies.items() if os.path.basename(path) == "HEAD"}
     needed, moving = {*map(branch_of, heads)}, {*map(branch_of, heads.values())}
     for name in {**before, **now}:
         old, value = before.get(name, ""), now.get(name)
         path = os.path.join(git, name)
-        if value == "" != old or (old and value is None and (lost or name in needed)):
+        if value == "" != old or (old and value is None and (name in gone or name in needed)):
             kept = move_aside(path, state) if os.path.lexists(path) else ""
             is_back = write_new(path, os.fsencode(f"{old}\n"))
             what = "it is as before" if is_back else f"it was at {old}"
