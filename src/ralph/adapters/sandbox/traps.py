@@ -213,7 +213,11 @@ class _Walk:
                 yield from self._each([entry])
         objects, refs = os.path.join(folder, "objects"), os.path.join(folder, "refs")
         info = os.path.join(objects, "info")
-        yield from self._each(e for e in _entries(objects) if not OBJECTS.fullmatch(e.name))
+        yield from self._each(
+            one
+            for one in _entries(objects)
+            if one.is_dir(follow_symlinks=False) and not OBJECTS.fullmatch(one.name)
+        )
         yield from self._each(e for e in _entries(info) if e.name not in OBJECTS_INFO)
         yield from self._each(e for e in _entries(refs) if e.name in REFS)
 

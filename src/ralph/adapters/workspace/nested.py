@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ralph.adapters.workspace.git import ANY, Git, text
+from ralph.adapters.workspace.index import ABSENT
 from ralph.adapters.workspace.objects import GITLINK, Difference
 from ralph.core.git_settings import LARGEST, odd_settings
 
@@ -21,6 +22,8 @@ def nested(git: Git, changed: Sequence[Difference], tree: str) -> tuple[str, ...
 def _candidates(changed: Sequence[Difference]) -> Iterator[str]:
     folders: dict[str, None] = {}
     for one in changed:
+        if one.new.mode == ABSENT:
+            continue
         folder, _, name = one.path.rpartition("/")
         above, _, last = folder.rpartition("/")
         if name in PARTS:

@@ -144,11 +144,17 @@ def _is_planted(kit: Kit, path: str, *, is_left: bool) -> bool:
 
 
 def _nested(kit: Kit, session: Session, base: Snapshot | None) -> tuple[str, ...]:
-    """Other repositories in what changed since the task was begun."""
+    """Other repositories in what changed since the task was begun. What was committed may be on
+    disk no longer: it would be there again after a checkout."""
     after = session.after
     if base is None or after is None or base.same_as(after):
         return ()
-    return kit.workspace.changes(base, after).nested
+    committed = (Snapshot(head=base.head), Snapshot(head=after.head))
+    found: list[str] = []
+    for old, new in ((base, after), committed):
+        if not old.same_as(new):
+            found += kit.workspace.changes(old, new).nested
+    return tuple(dict.fromkeys(found))
 
 
 def _worked_on(kit: Kit, session: Session, base: Snapshot | None) -> frozenset[str]:
