@@ -26,7 +26,7 @@ from ralph.ports.executor import Captures, Command
 from ralph.ports.sandbox import Trouble
 
 GAPS: Final = (
-    "what judges can be changed: .ralph.toml, .ralph/, git's hooks and configuration",
+    "what judges can be changed: .ralph.toml, .ralph/ (what git runs is put back afterwards)",
     "sockets of other programs can be reached",
     "other processes can be seen",
     "names of hidden files can be listed",
