@@ -2,12 +2,12 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
 from ralph.core.retention import Kept
+from ralph.files import read_regular, remove_tree, write_regular
 
 REMOVED: Final = ".removed"
 """Which files went, so that `ralph logs` can say so."""
@@ -52,26 +52,25 @@ def remove(kept: Iterable[Kept], folder: str) -> None:
         for path in one.paths:
             with suppress(OSError):
                 if os.path.isdir(path) and not os.path.islink(path):
-                    shutil.rmtree(path)
+                    remove_tree(path)
                 else:
                     os.unlink(path)
     path = os.path.join(folder, REMOVED)
     with suppress(OSError):
         before = [*removed_from(folder)]
         draft = f"{path}.{os.getpid()}"
-        with open(draft, "w", encoding="utf-8", errors="replace") as file:
-            file.writelines(f"{name}\n" for name in [*before, *names][-REMEMBERED:])
+        lines = "".join(f"{name}\n" for name in [*before, *names][-REMEMBERED:])
+        write_regular(draft, lines.encode("utf-8", "replace"))
         os.replace(draft, path)
 
 
 def removed_from(folder: str) -> dict[str, None]:
     """What was removed there, as `group_of` names it."""
     try:
-        handle = os.open(os.path.join(folder, REMOVED), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        text = read_regular(os.path.join(folder, REMOVED), os.O_NOFOLLOW)
     except OSError:
         return {}
-    with os.fdopen(handle, encoding="utf-8", errors="replace") as file:
-        return dict.fromkeys(file.read().splitlines())
+    return dict.fromkeys(text.decode("utf-8", "replace").splitlines())
 
 
 def _measure(entry: "os.DirEntry[str]") -> tuple[float, int]:

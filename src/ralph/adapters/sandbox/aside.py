@@ -7,6 +7,8 @@ import stat
 import time
 from typing import Final
 
+from ralph.files import create_regular, open_regular
+
 PLACE: Final = "planted"
 
 
@@ -53,13 +55,12 @@ def _disarm(moved: str) -> None:
 
 def copy_plain(path: str, copy: str, largest: int) -> bool:
     """Of a file, if it is one and not too large."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
+        with open_regular(path, os.O_NOFOLLOW) as file:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or found.st_size > largest:
+            if found.st_size > largest:
                 return False
-            with open(copy, "xb") as new:
+            with create_regular(copy, os.O_EXCL) as new:
                 shutil.copyfileobj(file, new)
         os.chmod(copy, stat.S_IMODE(found.st_mode) | stat.S_IRUSR)
         # git believes an index that is younger than the files.
@@ -87,7 +88,7 @@ def write_new(path: str, content: bytes) -> bool:
     draft = f"{path}.{os.urandom(6).hex()}.lock"
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(draft, "xb") as file:
+        with create_regular(draft, os.O_EXCL) as file:
             file.write(content)
         os.replace(draft, path)
     except OSError:

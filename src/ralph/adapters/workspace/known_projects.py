@@ -13,7 +13,7 @@ from typing import Final
 
 from ralph.adapters.workspace.layout import layout, top_of
 from ralph.core.errors import CannotWrite, UnusableData
-from ralph.files import open_regular, walk, create_regular
+from ralph.files import create_regular, open_regular, walk
 
 SETTINGS: Final = ".ralph.toml"
 LIST: Final = os.path.join("ralph", "projects")
