@@ -256,6 +256,10 @@ sponge ~/.bashrc < x
 rm -f ~/.bashrc
 echo x >> ~/.ssh/authorized_keys
 echo x >> ~/.ssh/config
+echo '{}' > ~/.claude/settings.json
+cp x.vim ~/.vim/plugin/x.vim
+echo x > ~/.ipython/profile_default/startup/x.py
+tar -C ~/.emacs.d -xf x.tar
 cp key.pub ~/.ssh/authorized_keys
 cp hook .git/hooks/pre-commit
 echo x > .git/hooks/post-commit

@@ -83,6 +83,7 @@ def test_a_home_may_be_anywhere(home: str) -> None:
         ("/w/proj/.bashrc", True),
         ("src/x.py", True),
         ("/tmp/x", True),
+        ("/home/me/.claude/plans/x.md", True),
     ],
 )
 def test_a_tool_that_writes_files_follows_the_same_rule(path: str, *, is_allowed: bool) -> None:

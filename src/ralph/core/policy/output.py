@@ -114,15 +114,8 @@ def _filled(directive: str, values: list[str]) -> str:
     if directive == "%%":
         return "%"
     value = values.pop(0) if values else ""
-    match directive[-1]:
-        case "b":
-            return ansi(value)
-        case "s" if directive == "%s":
-            return value
-        case "d" | "i" if value.isdigit():
-            return value
-        case _:
-            return UNKNOWN
+    value = ansi(value) if directive == "%b" else value
+    return value if directive in ("%s", "%b", "%d") else UNKNOWN
 
 
 PRINTERS: Final[dict[str, Callable[[list[str]], str]]] = {

@@ -45,11 +45,12 @@ SYSTEM: Final = re.compile(
     re.DOTALL,
 )
 NOT_SYSTEM: Final = re.compile(r"/(?:proc/(?:self|\d+)|(?:private/)?var/folders)/.*", re.DOTALL)
-SETTINGS: Final = re.compile(
-    r"/(?:\.[^/]+/?|(?:\.config|\.local|\.ssh|\.zsh|\.bash|\.oh-my-zsh|bin|Library)/.*)", re.DOTALL
-)
+SETTINGS: Final = re.compile(r"/(?:\.[^/]+|bin|Library)(?:/.*)?", re.DOTALL)
 """In a home: what shells, desktops and other programs run or obey when they start."""
-CACHES: Final = re.compile(r"/(?:\.cache(?:/.*)?|\.ssh/known_hosts|Library/Caches/.*)", re.DOTALL)
+CACHES: Final = re.compile(
+    r"/(?:(?:\.cache|\.npm|\.m2|\.gradle|\.[^/]+/plans|Library/Caches)(?:/.*)?|\.ssh/known_hosts)",
+    re.DOTALL,
+)
 REPOSITORY: Final = re.compile(r"(?:.*/)?\.git(?:/(?!info/).*)?", re.DOTALL)
 
 
@@ -164,10 +165,8 @@ def _values(words: Sequence[str], letter: str, long: str) -> Iterator[str]:
 
 def _spelled_out(words: Sequence[str]) -> list[str]:
     """`tar xfC FILE FOLDER` with a dash before each letter, and its value behind it."""
-    first, *rest = words
+    rest = iter(words[1:])
     found: list[str] = []
-    for letter in first:
-        found.append(f"-{letter}")
-        if letter in "fCbTX" and rest:
-            found.append(rest.pop(0))
+    for letter in words[0]:
+        found += [f"-{letter}", next(rest, "")] if letter in "fCbTX" else [f"-{letter}"]
     return [*found, *rest]
