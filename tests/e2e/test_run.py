@@ -165,3 +165,14 @@ def _path() -> str:
     import sys
 
     return os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+
+
+def test_commits_of_a_session_that_was_not_to_commit_are_said_with_the_way_back(
+    project: Project,
+) -> None:
+    project.agent(f"{DONE}; git add -A; git commit -qm mine")
+    head = project.git("rev-parse", "HEAD")
+    project.add("x")
+    warned = [one for one in project.events("--no-commit") if one["event"] == "warned"]
+    said = next(one["message"] for one in warned if "nothing is to be committed" in one["message"])
+    assert f"git reset --soft {head[:10]}" in said

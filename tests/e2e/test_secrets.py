@@ -1,6 +1,7 @@
 """A session leaves a secret among its work: the work is committed, the secret is not."""
 
 from tests.e2e.conftest import Project
+from tests.e2e.test_build import AGENT, stories
 
 
 def test_a_likely_secret_stays_uncommitted_and_is_named(project: Project) -> None:
@@ -31,3 +32,10 @@ def test_what_an_agent_commits_itself_is_said(project: Project) -> None:
         "the session has committed .env, but its name is one for secrets;"
         " take it out of the history before you push"
     ]
+
+
+def test_a_secret_that_is_not_committed_is_among_the_uncommitted_changes(project: Project) -> None:
+    stories(project, agent=f"echo TOKEN=1 > .env; {AGENT}")
+    project.ralph("build", "1", code=4)
+    summary = next((project.path / ".ralph/runs").glob("*-iter-1.md")).read_text()
+    assert summary.partition("### Uncommitted Changes\n")[2].strip() == "- .env"

@@ -156,3 +156,16 @@ def test_a_huge_project_does_not_make_a_huge_brief(project: Project, briefs: Pat
     assert f"all of it: `{SPEC}`" in brief
     said = [one.get("message") or "" for one in events]
     assert f"[context] brief_tokens leave no room for all of {SPEC}" in said
+
+
+def test_a_dependent_is_told_what_its_blocker_said_and_where_its_work_is(project: Project) -> None:
+    told = project.path.parent / "told"
+    project.agent(
+        f"cat > '{told}'; echo x >> parser.py; echo 'The parser reads dates, too.';"
+        ' echo "<task-done>$RALPH_TASK_ID</task-done>"'
+    )
+    first = project.add("Write the parser")
+    project.add("Use it", "--blocked-by", first)
+    project.ralph("run")
+    line = next(one for one in told.read_text().splitlines() if one.startswith(f"- {first}"))
+    assert line == f"- {first} Write the parser: The parser reads dates, too. (files: parser.py)"

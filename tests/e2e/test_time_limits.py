@@ -36,6 +36,8 @@ def test_a_session_that_hangs_is_a_strike_and_its_task_goes_on(
     task = project.add("hangs at first")
     events = project.events()
     assert ended_as(events) == [how, "finished"]
+    why = next(event["detail"] for event in events if event["event"] == "session_ended")
+    assert f"raise [timeouts] {limit.split(maxsplit=1)[0]}" in why
     shown = project.task(task)
     assert (shown["status"], shown["attempt"], shown["retry_count"]) == ("done", 2, 0)
     assert project.git("show", "HEAD:work.txt") == "half\nx", "what the first one left was used"

@@ -8,8 +8,9 @@ from stories import START, FrozenClock, Teller, a_board, play, the_story
 from ralph.core import agent_events as agent
 from ralph.core import check_events, events
 from ralph.core.handoff_events import SessionHandedOver, WrapUpAsked
-from ralph.core.ids import SessionId, TaskId
+from ralph.core.ids import RunId, SessionId, TaskId
 from ralph.core.memory import MemoryKind
+from ralph.core.moment import iso
 from ralph.core.outcome import Outcome
 from ralph.ui.plain import PER_SECOND, Plain
 
@@ -311,4 +312,27 @@ def test_what_a_session_learned_is_told_but_not_its_notes(utc: None) -> None:
     assert stream.getvalue().splitlines() == [
         "12:00:00 t-000001 learned: The pool is small",
         "12:00:00 t-000001 forgotten: The pool is small",
+    ]
+
+
+def test_a_cooldown_is_counted_down_minute_by_minute(utc: None) -> None:
+    stream = io.StringIO()
+    plain, clock = a_plain(stream)
+    opened = events.BreakerOpened(
+        run_id=RunId("run-1"),
+        seat="teammate-1",
+        reason="3 failures in a row",
+        recovery="back-off",
+        until=iso(clock.at + 150.0),
+    )
+    plain.event(events.Recorded(seq=1, time=iso(clock.at), run_id=RunId("run-1"), event=opened))
+    first = stream.getvalue()
+    assert "goes on at 12:02:30, in 2m 30s" in first
+    for _ in range(151):
+        plain.tick()
+        clock.at += 1
+    said = stream.getvalue().removeprefix(first).splitlines()
+    assert [line.partition(": ")[2] for line in said] == [
+        "goes on in 2m 00s: the breaker is open: 3 failures in a row",
+        "goes on in 1m 00s: the breaker is open: 3 failures in a row",
     ]

@@ -140,6 +140,8 @@ class Kit:
 
     trunk: Trunk | None = None
     """The branch that accepted work is merged into, where others build it as well."""
+    withheld: frozenset[str] = frozenset()
+    """Of what is kept, what looks like a secret: a session has left it, and it is uncommitted."""
     conflict = ""
     """What the next session is told about work that did not fit."""
     is_project: Callable[[str], bool] = staticmethod(lambda _: False)

@@ -10,14 +10,18 @@ from ralph.core.learning import own_notes, related
 from ralph.core.relevance import telling_words
 from ralph.core.rules import write_rules
 from ralph.core.safe_text import one_line
+from ralph.core.sigils import read_sigils
 from ralph.core.target import Everything, OneFeature, Subtree, Target
 from ralph.core.task import Feature, Status, Task
+from ralph.documents.progress_log import last_words
 from ralph.engine.reading import Reader
 from ralph.ports.store import Store
 
 RECALLED: Final = 30
 """Memories to choose from: more than fit."""
 OWN: Final = 50
+FILES: Final = 10
+"""Of a blocker that are named."""
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,5 +97,13 @@ def _with_memories(store: Store, known: Material) -> Material:
 
 
 def _left_behind(store: Store, task: Task) -> str:
-    logs = store.logs(task.id, limit=1)
-    return one_line(logs[-1].message if logs else task.description, 400)
+    """Its journal or the last words of its session, and the files that it has changed."""
+    session = store.session(task.id, task.attempt)
+    message = session.ending.message if session is not None and session.ending else ""
+    said = read_sigils(message).journal or last_words(message)
+    if not said:
+        logs = store.logs(task.id, limit=1)
+        said = logs[-1].message if logs else task.description
+    files = ", ".join(one_line(path, 80) for path in task.files[:FILES])
+    more = f" and {len(task.files) - FILES} more" if len(task.files) > FILES else ""
+    return one_line(said, 400) + (f" (files: {files}{more})" if files else "")

@@ -8,6 +8,7 @@ from typing import IO, Final
 import msgspec
 from msgspec.structs import replace
 
+from ralph.core.duration import spoken
 from ralph.core.ended import Cost, Ended
 from ralph.core.ending import Ending, Exit, Stop
 from ralph.core.errors import Unavailable
@@ -20,7 +21,7 @@ from ralph.engine.watch import Watch
 from ralph.files import create_regular
 from ralph.ports.agent import Agent, Brief
 from ralph.ports.claims import Claim
-from ralph.ports.executor import Command
+from ralph.ports.executor import Command, Timeouts
 
 SIGNALLED: Final = frozenset({-1, -2, -9, -15, 129, 130, 137, 143})
 """Exit codes of what a person's signal ends, directly or in a shell."""
@@ -104,6 +105,7 @@ def hold(
     if ending.ended is Ended.BUDGET_LIMIT and (why := kit.purse.beyond(ending.cost_usd)):
         # Its own switch was set to what the run had left: that is not the task's fault.
         ending = replace(ending, ended=Ended.INTERRUPTED, detail=why)
+    ending = replace(ending, detail=_with_setting(kit, timeouts, ending))
     digest = watch.digest
     if handover is not None:
         ending = handover.counted(ending, digest)
@@ -114,6 +116,28 @@ def hold(
         tool_errors=digest.tool_errors,
         tool_error=digest.tool_error,
     )
+
+
+def _with_setting(kit: Kit, timeouts: Timeouts, ending: Ending) -> str:
+    """Why it ended; where a limit of Ralph's ended it, how to raise that."""
+    budget, said = kit.settings.budget, ending.detail
+    match ending.ended:
+        case Ended.TIMED_OUT:
+            took = spoken(timeouts.hard_s)
+            return f"out of time after {took}; raise [timeouts] session, or make the task smaller"
+        case Ended.IDLE:
+            return f"no output for {spoken(timeouts.idle_s)}; raise [timeouts] idle"
+        case Ended.BUDGET_LIMIT:
+            tokens = f", or {budget.session_tokens:,} tokens" * bool(budget.session_tokens)
+            what = f"the budget of a session is used up (${budget.session_usd:g}{tokens})"
+            keys = "[budget] session_usd" + " or session_tokens" * bool(tokens)
+            return f"{what}; raise {keys}, or make the task smaller"
+        case Ended.TURN_LIMIT:
+            return f"{said or 'too many turns'}; raise [agent] max_turns"
+        case Ended.PROMPT_TOO_LONG:
+            return f"{said or 'the prompt is too long'}; lower [context] brief_tokens"
+        case _:
+            return said
 
 
 def _login(kit: Kit, agent: Agent) -> Mapping[str, bytes]:

@@ -37,7 +37,7 @@ def _account(kit: Kit, task: Task, session: Session, verdict: Verdict, now: Snap
         session=replace(session, gates=recorded.gates) if recorded is not None else session,
         verdict=verdict,
         head=now.head,
-        uncommitted=tuple(path for path in now.dirty if path not in kit.kept),
+        uncommitted=tuple(path for path in now.dirty if path not in kit.kept - kit.withheld),
     )
     if session.before is None or session.before.head == now.head:
         return account

@@ -110,6 +110,7 @@ def commit_work(kit: Kit, task: Task, session: SessionId, base: Snapshot, after:
         if one.path not in kit.kept:
             kit.warn(not_committed(one), task.id)
     kit.kept |= {one.path for one in done.withheld}
+    kit.withheld |= {one.path for one in done.withheld}
 
 
 def not_committed(one: Withheld) -> str:

@@ -1,10 +1,12 @@
 """Plain lines, for pipes and logs: one for each thing that matters, and no tricks."""
 
 from contextlib import AbstractContextManager, nullcontext
+from math import ceil
 from typing import Final, TextIO
 
 from ralph.core import agent_events as said
 from ralph.core import check_events, events, handoff_events
+from ralph.core.duration import spoken
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.ports.clock import Clock
@@ -17,6 +19,8 @@ from ralph.ui.wording import first_line, moment, time_of_day
 
 PER_SECOND: Final = 5
 """So many lines of an agent's doings; a flood of them is counted instead."""
+EACH_MINUTE: Final = 10
+"""Of a wait for a quota, which may take hours, only the last minutes are counted."""
 REMEMBERED: Final = 100
 """Sessions whose last words may still be their last."""
 MOST_PER_SECOND: Final = 20
@@ -35,6 +39,8 @@ class Plain:
         self._dropped = 0
         self._last_text: dict[TaskId, str] = {}
         self._last_trouble = ""
+        self._minutes = 0
+        """That were left of a wait."""
 
     def event(self, recorded: events.Recorded) -> None:
         """Tell of it."""
@@ -90,9 +96,19 @@ class Plain:
                 pass
 
     def tick(self) -> None:
-        """Own up to what was left out."""
+        """Own up to what was left out, and count a long wait down."""
+        self._count_down()
         if self._dropped and self._clock.monotonic() - self._window >= 1:
             self._own_up()
+
+    def _count_down(self) -> None:
+        """A line for every minute that is left: whoever reads a log sees that it goes on."""
+        hold, now = self._board.hold, self._clock.now()
+        left = hold.until - now if hold is not None and hold.until is not None else 0.0
+        minutes = ceil(left / 60) if left > 0 else 0
+        if minutes < self._minutes and hold is not None and minutes:
+            self._line(now, "", f"waiting: goes on in {spoken(left)}: {hold.reason}")
+        self._minutes = minutes if minutes <= EACH_MINUTE else 0
 
     def aside(self) -> AbstractContextManager[None]:
         """Lines are in nobody's way."""

@@ -92,8 +92,8 @@ def _tell(event: events.Event, board: Board) -> Told | None:  # noqa: C901 - one
             return Told(tone=Tone.NOTE, word="resumed")
         case events.RunWaiting():
             return _waiting(board.hold)
-        case events.BreakerOpened(reason=reason, recovery=recovery):
-            return _opened(reason, NEXT.get(recovery, ""))
+        case events.BreakerOpened(reason=reason, recovery=recovery, until=until):
+            return _opened(reason, NEXT.get(recovery, ""), until, board.hold)
         case events.BreakerTried():
             return Told(tone=Tone.NOTE, word="breaker half open", why="one session is tried")
         case events.BreakerClosed(by=by):
@@ -251,9 +251,18 @@ def _waiting(hold: Hold | None) -> Told | None:
     )
 
 
-def _opened(reason: str, follows: str) -> Told:
-    facts = (follows,) if follows else ()
-    return Told(tone=Tone.WARNING, word="breaker open", facts=facts, why=first_line(reason))
+def _opened(reason: str, follows: str, until: str | None, hold: Hold | None) -> Told:
+    facts = [follows] if follows else []
+    if until is not None and hold is not None and hold.until and hold.since is not None:
+        left = spoken(max(0.0, hold.until - hold.since))
+        facts.append(f"goes on at {time_of_day(hold.until)}, in {left}")
+    return Told(
+        tone=Tone.WARNING,
+        word="breaker open",
+        facts=tuple(facts),
+        why=first_line(reason),
+        advice="`ralph resume` goes on at once" if len(facts) > 1 else "",
+    )
 
 
 def _baseline(red: tuple[str, ...], green: tuple[str, ...]) -> Told:

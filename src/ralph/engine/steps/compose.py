@@ -10,6 +10,7 @@ from ralph.core.reviewing import for_author
 from ralph.core.role import Role
 from ralph.core.safe_text import one_line
 from ralph.core.sections import Given, Section
+from ralph.core.snapshot import Changes, work
 from ralph.engine.brief_files import write_files
 from ralph.engine.choosing import choose_model
 from ralph.engine.kit import Kit
@@ -49,8 +50,8 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         known = replace(known, more=(*known.more, said))
     if kit.conflict:
         known = replace(known, more=(*known.more, _conflict(kit.conflict)))
-    if kit.kept:
-        known = replace(known, more=(*known.more, _theirs(sorted(kit.kept))))
+    if theirs := work(Changes(files=tuple(sorted(kit.kept))), kit.workspace.prefix):
+        known = replace(known, more=(*known.more, _theirs(theirs)))
     told = tell(known, s.telling, s.commit)
     for trouble in told.troubles:
         kit.warn_once(trouble)

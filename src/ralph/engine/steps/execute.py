@@ -32,6 +32,13 @@ def execute(kit: Kit, claim: Claim, brief: Brief) -> Session:
     after, changes = _look(kit, session)
     if changes.commits and take_theirs_out(kit, claim.task.id, session.before):
         after, changes = _look(kit, session)
+    if changes.commits and kit.settings.commit == "none" and session.before is not None:
+        count = "a commit" if len(changes.commits) == 1 else f"{len(changes.commits)} commits"
+        kit.warn(
+            f"the session has made {count}, though nothing is to be committed;"
+            f" `git reset --soft {session.before.head[:10]}` takes that back and keeps the work",
+            claim.task.id,
+        )
     kit.commits += len(changes.commits)
     ended = replace(
         session,

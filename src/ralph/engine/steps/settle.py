@@ -5,7 +5,7 @@ from ralph.core.learning import worth_keeping
 from ralph.core.limits import Progress
 from ralph.core.memory import Memory
 from ralph.core.sigils import read_sigils
-from ralph.core.snapshot import Snapshot
+from ralph.core.snapshot import Snapshot, work
 from ralph.core.task import Status, Task
 from ralph.core.transitions import Accepted, Conflicted, Rejected, Struck
 from ralph.core.verdict import Verdict
@@ -34,6 +34,7 @@ def settle(
                 kit.document.conclude(task, done=True)
             announce(kit, task, session, verdict)
             commit_work(kit, task, session.id, base, session.after)
+            _note_files(kit, task, base, session.after)
         if kit.trunk is not None:
             merged = merge(kit, kit.trunk, claim, session)
             verdict = merged.refused or verdict
@@ -63,6 +64,13 @@ def settle(
     if base is not None:
         _tidy(kit, after, session, verdict, base)
     return _progress(kit, after, verdict, session)
+
+
+def _note_files(kit: Kit, task: Task, base: Snapshot, after: Snapshot) -> None:
+    """Those that come after it are told where its work is."""
+    if kit.trunk is None and not base.same_as(after):
+        touched = work(kit.workspace.changes(base, after), kit.workspace.prefix)
+        kit.store.learn_files(task.id, [path for path in touched if path not in kit.kept])
 
 
 def _tidy(kit: Kit, task: Task, session: Session, verdict: Verdict, base: Snapshot) -> None:
