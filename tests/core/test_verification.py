@@ -43,7 +43,6 @@ KNOWN = Material(
         ("<verify-fail>one</verify-fail><verify-fail>two</verify-fail>", False, "one"),
         ("It looks good to me.", False, NO_VERDICT),
         ("<task-done>t-000001</task-done>", False, NO_VERDICT),
-        ("<verify-pass>", False, NO_VERDICT),
         ("", False, NO_VERDICT),
     ],
 )
@@ -121,3 +120,43 @@ def test_a_persons_own_rules_say_how_to_look_and_ralph_says_how_to_finish() -> N
     assert not holds_an_answer(text)
     assert holds_an_answer("end with <verify-pass/>")
     assert holds_an_answer("or <verify-fail>why</verify-fail>")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<verify-pass/>",
+        "<verify-pass />",
+        "< verify-pass / >",
+        "    < verify-pass / >",
+        "<verify-pass>",
+        "<verify-pass></verify-pass>",
+        "<VERIFY-PASS/>",
+        "`<verify-pass/>`",
+        "**verify-pass**",
+        "All is well.\n\n< verify-pass / >\n",
+    ],
+)
+def test_every_plain_spelling_of_a_pass_counts(said: str) -> None:
+    assert answer(said) == (True, "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "< verify-fail > the test is red < / verify-fail >",
+        "<verify-fail>the test is red</verify-fail>\n<verify-pass/>",
+        "< verify-pass / >\n< VERIFY-FAIL >the test is red</ verify-fail>",
+    ],
+)
+def test_every_plain_spelling_of_a_refusal_counts_and_wins(said: str) -> None:
+    assert answer(said) == (False, "the test is red")
+
+
+def test_who_repeats_how_to_finish_has_not_answered() -> None:
+    assert answer(rules())[0] is False
+    assert answer(rules() + "\n<verify-pass/>") == (True, "")
+
+
+def test_prose_about_a_pass_is_none() -> None:
+    assert answer("I cannot give a verify-pass here.")[0] is False

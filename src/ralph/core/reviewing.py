@@ -13,7 +13,7 @@ from ralph.core.brief import Material, Telling, Written, listed, write_brief
 from ralph.core.review import Dismissal, Finding, Matter, Review, Word
 from ralph.core.safe_text import one_line
 from ralph.core.sections import Section
-from ralph.core.sigils import Remark, Sigils, read_sigils
+from ralph.core.sigils import Remark, Sigils, plainly, read_sigils
 
 SUMMARY_WORDS: Final = 8
 """What people, and the lead of a team, get to see of a review."""
@@ -63,7 +63,7 @@ def rules(own: str = "") -> str:
 
 def read_review(message: str, before: Matter) -> Review:
     """The answer of a reviewer, measured against all rounds before it."""
-    sigils = read_sigils(message)
+    sigils = read_sigils(plainly(message, FINISH))
     word, said = _verdict(sigils)
     if word is None:
         word, said = _last_line(message)

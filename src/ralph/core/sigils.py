@@ -15,6 +15,10 @@ BLANKS: Final = frozenset({"ID", "…"})
 
 
 WHY_CHARS: Final = 2000
+_SPACED: Final = re.compile(
+    r"<\s*(/?)\s*(verify-(?:pass|fail)|review-(?:pass|fail|blocked)|finding)\b([^<>]*?)\s*(/?)\s*>",
+    re.IGNORECASE,
+)
 _ANY: Final = re.compile(
     r"<([a-z]+(?:-[a-z]+)*)\b[^>]*>.*?</\1>|</?[a-z]+(?:-[a-z]+)*\s*/?>", re.DOTALL
 )
@@ -88,6 +92,29 @@ def read_sigils(message: str) -> Sigils:
         journal=_inside(message, "journal") or None,
         knowledge=tuple(_knowledge(message)),
     )
+
+
+def plainly(message: str, example: str) -> str:
+    """An answer of a verifier or reviewer in the usual spelling: with spaces, in capitals, without
+    the slash, or as a bare word on a line of its own. Lines of the `example` say nothing."""
+    shown = {" ".join(line.split()) for line in example.splitlines() if "<" in line}
+    lines = message.splitlines()
+    # Who repeats all of them has answered nothing; who repeats one has chosen it.
+    said = {" ".join(line.split()) for line in lines}
+    if shown <= said:
+        lines = [line for line in lines if " ".join(line.split()) not in shown]
+    bare = (
+        f"<{word}/>" if (word := line.strip(" \t`*<>/.").lower()) == "verify-pass" else line
+        for line in lines
+    )
+    return _SPACED.sub(_close_up, "\n".join(bare))
+
+
+def _close_up(found: "re.Match[str]") -> str:
+    start, name, rest, end = found.groups()
+    name, rest = name.lower(), rest.strip()
+    is_alone = name == "verify-pass" and not start
+    return f"<{start}{name}{' ' + rest if rest else ''}{'/' if end or is_alone else ''}>"
 
 
 def holds_an_answer(text: str) -> bool:

@@ -12,7 +12,7 @@ from ralph.core.brief import Material, Telling, Written, listed, write_brief
 from ralph.core.gates import GateResult, judge_changed
 from ralph.core.safe_text import one_line
 from ralph.core.sections import Section
-from ralph.core.sigils import read_sigils
+from ralph.core.sigils import plainly, read_sigils
 from ralph.core.transitions import Rejected
 from ralph.core.verdict import Verdict
 
@@ -85,7 +85,7 @@ def _said(result: GateResult) -> str:
 
 def answer(message: str) -> tuple[bool, str]:
     """Did it pass, and if not, why? A refusal wins over a pass: both are there when in doubt."""
-    sigils = read_sigils(message)
+    sigils = read_sigils(plainly(message, FINISH))
     if sigils.verify_fail is not None:
         return False, sigils.verify_fail or NO_REASON
     return (True, "") if sigils.verify_pass else (False, NO_VERDICT)
