@@ -165,3 +165,17 @@ def test_ids_for_completion(ralph: Cli) -> None:
 
 def test_ids_for_completion_never_complain(bare: Cli) -> None:
     assert bare("task", "ids", "t-")[1:] == ("", "")
+
+
+def test_a_parent_shows_what_goes_on_below_it_and_only_open_blockers_are_waited_for(
+    ralph: Cli,
+) -> None:
+    parent = ralph.add("parent")
+    first = ralph.add("first", "--parent", parent)
+    second = ralph.add("second", "--parent", parent, "--blocked-by", first)
+    ralph("task", "done", first)
+    lines = {line.split()[0]: line.split() for line in ralph("task", "list").out.splitlines()}
+    assert lines[parent][1] == "in_progress"
+    assert lines[second] == [second, "pending", "0", "second"]
+    assert "in_progress" in ralph("task", "show", parent).out
+    assert ralph.json("task", "show", parent)["derived_status"] == "in_progress"

@@ -106,7 +106,17 @@ def test_a_phase_has_its_own_tools_and_hooks_that_mind_them(phase: str, tools: s
         settings = json.loads(launch.argv[launch.argv.index("--settings") + 1])
         (asked,) = settings["hooks"]["PreToolUse"]
         assert asked["hooks"] == [{"type": "command", "command": "ralph hook pre-tool-use"}]
-    assert "--tools" not in CLAUDE.command(brief(hooks=("ralph", "hook"))).argv
+
+
+def test_a_building_session_can_search_and_one_that_checks_can_only_look() -> None:
+    hooks = ("ralph", "hook")
+    argv = CLAUDE.command(brief(hooks=hooks)).argv
+    building = argv[argv.index("--tools") + 1].split(",")
+    assert {"Bash", "Edit", "Glob", "Grep", "Read", "Write"} <= {*building}
+    argv = CLAUDE.command(
+        brief(hooks=hooks, phase=Phase.VALIDATION, read_only=True, checks=True)
+    ).argv
+    assert argv[argv.index("--tools") + 1] == "Bash,Glob,Grep,Read"
 
 
 def test_with_a_person_the_prompt_is_the_first_message_and_permission_is_asked_for() -> None:

@@ -154,7 +154,7 @@ class TestSections:
     def test_every_section_has_its_place_in_the_order_of_relevance(self) -> None:
         told = write_brief(everything(), Telling()).given
         checked = write_check(everything(), ["a.py"], [], Telling(), "").given
-        others = {the_change("").name, "review", "conflict", "handoff"}
+        others = {the_change("").name, "review", "conflict", "handoff", "theirs"}
         assert {one.name for one in (*told, *checked)} | others == set(RELEVANCE)
         assert len(set(RELEVANCE)) == len(RELEVANCE)
 
@@ -170,6 +170,12 @@ class TestRules:
     def test_who_commits_is_said(self) -> None:
         assert "Commit your changes" in write_rules(agent_commits=True, learn=False, memory=False)
         assert "Do not commit" in write_rules(agent_commits=False, learn=False, memory=False)
+
+    def test_a_session_that_only_prepares_is_not_told_to_write_code_or_to_commit(self) -> None:
+        rules = write_rules(agent_commits=True, learn=True, memory=True, builds=False)
+        assert "working code" not in rules
+        assert "Commit your changes" not in rules
+        assert "<task-done>ID</task-done>" in rules
 
     def test_learning_is_asked_for_only_where_it_is_wanted(self) -> None:
         asked = write_rules(agent_commits=True, learn=True, memory=True)

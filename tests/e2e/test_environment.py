@@ -143,3 +143,17 @@ def test_a_session_commits_by_the_name_that_its_person_has_set(project: Project)
     project.ralph("run", **names)
     log = project.git("log", "--format=%an %s").splitlines()
     assert "Somebody by the agent" in log
+
+
+def test_iterations_that_were_counted_before_go_on_and_sessions_know_their_number(
+    project: Project,
+) -> None:
+    told = project.path.parent / "told"
+    project.agent(f"echo $RALPH_ITERATION of $RALPH_TOTAL >> '{told}'; {DONE}")
+    for title in ("one", "two", "three"):
+        project.add(title)
+    project.ralph("run", code=4, RALPH_ITERATION="4", RALPH_TOTAL="5")
+    assert told.read_text() == "4 of 5\n5 of 5\n"
+    assert [*(project.path / ".ralph/runs").glob("*-iter-5.log")]
+    project.ralph("run", RALPH_ITERATION="nonsense", RALPH_TOTAL="-1")
+    assert told.read_text().splitlines()[2] == "1 of"

@@ -124,5 +124,9 @@ def _tell(report: "Report", pipeline: "Pipeline", *, is_over: bool) -> None:
     if not is_over:
         return
     print(f"report: {pipeline.report}")
-    if not all(one.passed for one in report.stories):
+    verdicts = {one.verdict for story in report.stories for one in story.criteria}
+    if "fail" in verdicts:
         print(f"next: {pipeline.command('build')}")
+    elif not all(one.passed for one in report.stories):
+        # Nothing was opened again: there is nothing to build.
+        print(f"next: {pipeline.command('validate')}   looks again at what nobody could tell")

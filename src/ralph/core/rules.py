@@ -12,6 +12,14 @@ You work in a Ralph loop: a fresh session for each task, and nobody to ask.
 - {commit}
 - Ralph checks the work itself: a claim without work, or with a failing gate, comes back."""
 
+PREPARING: Final = """\
+You work in a Ralph loop: a fresh session for each task, and nobody to ask.
+
+- One task, the one that you are given: it prepares what other sessions build. Build nothing.
+- Do not assume that something is missing: search the code first.
+- Change no file but the one that your task is about. Do not commit: Ralph does.
+- Ralph checks the result itself: a claim without it comes back."""
+
 # An echo of this must count for nothing: ID is no task, and … is no note (`sigils.BLANKS`).
 SIGNALS: Final = """\
 ## How to finish
@@ -42,14 +50,14 @@ KNOWLEDGE: Final = """\
   Sessions with a related task are told of it."""
 
 
-def write_rules(*, agent_commits: bool, learn: bool, memory: bool) -> str:
+def write_rules(*, agent_commits: bool, learn: bool, memory: bool, builds: bool = True) -> str:
     """The rules, the sigils, and what to do with what was learned, as Markdown."""
     commit = (
         "Commit your changes with a message that says what and why."
         if agent_commits
         else "Do not commit: Ralph does."
     )
-    parts = [RULES.format(commit=commit), SIGNALS]
-    if learn:
+    parts = [RULES.format(commit=commit) if builds else PREPARING, SIGNALS]
+    if learn and builds:
         parts.append(f"{LEARNING}\n{KNOWLEDGE}" if memory else LEARNING)
     return "\n\n".join(parts) + "\n"

@@ -168,6 +168,7 @@ def _brief(kit: Kit, look: Look, agent: Agent, case: Case, begun: Check) -> Brie
             kit.terms(agent),
             model=begun.model,
             read_only=True,
+            checks=True,
             tools=(),
             phase=Phase.VALIDATION,
         ),

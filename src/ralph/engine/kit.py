@@ -90,6 +90,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_turns: int = 0
     home: FeatureId | None = None
     """The feature that tasks of its sessions belong to, where its own task is of none."""
+    first_iteration: int = 1
+    """Its number: a person may have counted before."""
     phase: Phase = Phase.BUILDING
     """What its sessions are for, and so which tools they have."""
     policy: Policy = Policy()
@@ -210,7 +212,7 @@ class Kit:
         self.chronicle: Chronicle | None = None
 
         self.seen, self.next_beat = store.last_seq(), 0.0
-        self.iteration = 0
+        self.iteration = settings.first_iteration - 1
         self.attempts = self.commits = 0
         self.baseline: tuple[GateResult, ...] = ()
         self.kept: frozenset[str] = frozenset()

@@ -16,6 +16,7 @@ from ralph.core.limits import back_off_s, overload_s, spent
 from ralph.core.moment import epoch, iso
 from ralph.core.order import Schedule
 from ralph.core.outcome import EXIT_CODES, Outcome
+from ralph.core.policy.decision import Phase
 from ralph.core.target import OneFeature, Subtree, Target, describe
 from ralph.core.task import Task
 from ralph.engine.breaker import Guard
@@ -261,7 +262,8 @@ class Loop:
         failed = self._counts().failed
         if failed:
             return Outcome.COMPLETE_WITH_FAILURES, f"{failed} failed"
-        return Outcome.COMPLETE, "every task is done"
+        is_check = self.kit.settings.phase is Phase.VALIDATION
+        return Outcome.COMPLETE, "all of it was looked at" if is_check else "every task is done"
 
     def _goes_on_with_added(self) -> bool:
         """A run of one task also does what its sessions have added, which is beside it."""

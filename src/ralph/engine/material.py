@@ -32,9 +32,15 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     troubles: tuple[str, ...]
 
 
-def tell(material: Material, telling: Telling, commit: str) -> Told:
-    """Put it into words, within the room that there is."""
-    rules = write_rules(agent_commits=commit == "auto", learn=telling.learn, memory=telling.memory)
+def tell(material: Material, telling: Telling, commit: str, *, builds: bool = True) -> Told:
+    """Put it into words, within the room that there is. `builds`: not for a session that only
+    prepares a document."""
+    rules = write_rules(
+        agent_commits=commit == "auto",
+        learn=telling.learn,
+        memory=telling.memory,
+        builds=builds,
+    )
     return Told(
         rules=rules,
         written=write_brief(material, telling, rules),

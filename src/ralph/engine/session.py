@@ -160,7 +160,10 @@ def _names(kit: Kit, agent: Agent, claim: Claim, brief: Brief) -> dict[str, str]
         "RALPH_RUN_ID": kit.settings.run_id,
         "RALPH_ATTEMPT": str(claim.attempt),
         "RALPH_ROLE": brief.role.value,
+        "RALPH_ITERATION": str(kit.iteration),
     }
+    if planned := kit.settings.limits.iterations:
+        names["RALPH_TOTAL"] = str(kit.settings.first_iteration - 1 + planned)
     if agent.traits.package:
         program = agent.traits.program
         names["RALPH_AGENT_PROGRAM"] = kit.settings.programs.get(program, program)

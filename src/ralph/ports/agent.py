@@ -40,6 +40,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """The command that serves Ralph's own tools to the session; empty: it gets none."""
     phase: Phase = Phase.BUILDING
     """What it is for decides which tools it has."""
+    checks: bool = False
+    """It checks the work of another session."""
     read_only: bool = False
     """It reads and runs, and is not meant to change anything."""
 

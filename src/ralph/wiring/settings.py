@@ -8,6 +8,8 @@ from ralph.ports.store import Store
 from ralph.wiring.project import Project, guardrails_of, open_library
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ralph.core.breaker import Tolerance
     from ralph.core.brief import Telling
     from ralph.core.context import Room
@@ -74,6 +76,7 @@ def settings_of(
     keys = [key for agent in agents for key in agent.traits.keys]
     env, dropped = session_environment(project.loaded, os.environ, keys)
     programs, within_reach = agents_programs(ground_of(project), agents)
+    first, limit = counted_before(project, os.environ)
     by_path = config.execution.schedule == "critical-path"
     return Settings(
         run_id=run_id,
@@ -94,9 +97,10 @@ def settings_of(
             after_result_s=seconds(config.timeouts.after_result),
         ),
         limits=Limits(
-            iterations=config.execution.limit,
+            iterations=limit,
             run_s=seconds(config.timeouts.run),
         ),
+        first_iteration=first,
         breaker=breaker_tolerance(project),
         commit=config.git.commit,
         keep_steps=config.merge.keep_steps,
@@ -128,6 +132,23 @@ def settings_of(
         telling=telling(project),
         guardrails=guardrails_of(project),
     )
+
+
+def counted_before(project: Project, environ: "Mapping[str, str]") -> tuple[int, int]:
+    """The number of the first iteration, and how many there may be: whoever calls Ralph again and
+    again counts in RALPH_ITERATION and RALPH_TOTAL. Inside of a session they are that session's."""
+    limit = project.loaded.config.execution.limit
+    if "RALPH_TASK_ID" in environ:
+        return 1, limit
+    first, total = (_number(environ.get(f"RALPH_{name}", "")) for name in ("ITERATION", "TOTAL"))
+    first = max(first, 1)
+    if total and project.loaded.source("execution.limit").kind == "default":
+        limit = max(total - first + 1, 1)
+    return first, limit
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def log_paths(project: Project) -> tuple[str, ...]:

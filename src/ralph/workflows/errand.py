@@ -75,6 +75,16 @@ def errands(store: Papers) -> dict[TaskId, str]:
     return msgspec.json.decode(kept.content, type=dict[TaskId, str]) if kept is not None else {}
 
 
+def errands_of(store: Store, feature: str) -> list[TaskId]:
+    """The tasks that have prepared a feature, or were to."""
+    known, found = errands(store), []
+    for step in ("prd", "spec", "plan", "build"):
+        with suppress(NoSuchTask):
+            task = store.find(f"{feature}-{step}").id
+            found += [task] if task in known else []
+    return found
+
+
 def retire(kit: Kit) -> tuple[str, ...]:
     """Take out of the graph what a command has begun and not done: it begins anew when it is called
     again, and no other run is to do it, or to wait for it. What is worth a word is returned."""

@@ -109,7 +109,8 @@ class Planned(OneFile):
         if task.status is not Status.DONE:
             return
         is_better = self.content(self.path) != self.text
-        if is_better and self.kit.iteration < self.rounds:
+        done = self.kit.iteration - self.kit.settings.first_iteration + 1
+        if is_better and done < self.rounds:
             self.kit.store.reset(task.id)
-        elif not is_better and self.kit.iteration < self.rounds:
-            self.kit.warn(f"round {self.kit.iteration} has changed nothing: the plan is settled")
+        elif not is_better and done < self.rounds:
+            self.kit.warn(f"round {done} has changed nothing: the plan is settled")

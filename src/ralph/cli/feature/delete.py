@@ -26,6 +26,7 @@ def run(args: Namespace) -> int:
     from ralph.core.errors import UsageError
     from ralph.core.safe_text import one_line
     from ralph.core.target import OneFeature
+    from ralph.workflows.errand import errands_of
     from ralph.workflows.feature import Features
 
     project = the_project()
@@ -46,6 +47,8 @@ def run(args: Namespace) -> int:
         files = f" and {len(documents)} of its documents" if documents else ""
         make_sure(args, f"deleting {one_line(feature.name)}, {tasks}{files}")
         gone = store.delete_feature(feature.id)
+        for task in errands_of(store, feature.name):
+            store.delete_task(task)
         if documents:
             features.remove_documents(feature)
     print(f"deleted {one_line(feature.name)} and {len(gone)} of its tasks")

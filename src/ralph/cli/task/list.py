@@ -94,6 +94,7 @@ def _which(args: Namespace, store: "Store") -> "tuple[Filter, Target]":
 
 
 def _table(store: "Store", tasks: "list[Task]", width: int, *, color: bool) -> list[str]:
+    from ralph.cli.task.tree import shown_status
     from ralph.ui.tables import table
 
     blockers = store.blocker_ids([task.id for task in tasks])
@@ -101,7 +102,7 @@ def _table(store: "Store", tasks: "list[Task]", width: int, *, color: bool) -> l
     rows = [
         (
             task.id,
-            task.status.value,
+            shown_status(store, task).value,
             str(task.priority),
             _title(task),
             _waits(store, shown, blockers.get(task.id, ()), task),

@@ -19,10 +19,13 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from msgspec.structs import replace
+
     from ralph.cli.opening import the_project, the_store
     from ralph.cli.screen import Screen
     from ralph.cli.task import sections
     from ralph.cli.task.telling import titled
+    from ralph.cli.task.tree import shown_status
     from ralph.ports.ledger import Asked
 
     project = the_project()
@@ -33,6 +36,7 @@ def run(args: Namespace) -> int:
         checks = {one.id: store.checks(one.id) for one in sessions}
         entries = store.logs(task.id, 0 if args.json else LOG_LINES)
         spent = store.spent(Asked(task=task.id))
+        status = shown_status(store, task)
         feature = store.feature(task.feature_id) if task.feature_id else None
         parent = store.find(task.parent_id) if task.parent_id else None
     if args.json:
@@ -41,6 +45,7 @@ def run(args: Namespace) -> int:
         show(
             task_object(task, [blocker.id for blocker in blockers])
             | {
+                "derived_status": status,
                 "feature": feature.name if feature else None,
                 "dependents": [dependent.id for dependent in dependents],
                 "children": [child.id for child in children],
@@ -53,7 +58,9 @@ def run(args: Namespace) -> int:
     screen = Screen(args, project)
     lines = [
         f"{screen.bold(task.id)}  {titled(task)}",
-        *sections.fields(task, feature.name if feature else None, parent, spent, screen),
+        *sections.fields(
+            replace(task, status=status), feature.name if feature else None, parent, spent, screen
+        ),
         *sections.description(task, screen),
         *sections.related(screen, "waits for", blockers),
         *sections.related(screen, "holds up", dependents),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ralph.cli.screen import Screen
     from ralph.core.ids import TaskId
     from ralph.core.task import Status, Task
+    from ralph.ports.store import Store
 
 EXAMPLES = """
 ralph task tree
@@ -102,3 +103,12 @@ def derived(tasks: "Sequence[Task]", *, is_cut: bool) -> "dict[TaskId, Status]":
         if task.parent_id is not None:
             below.setdefault(task.parent_id, []).append(shown[task.id])
     return shown
+
+
+def shown_status(store: "Store", task: "Task") -> "Status":
+    """What one task shows: work below a parent shows through."""
+    from ralph.core.task import Status
+
+    if task.status is not Status.PENDING or not store.children(task.id):
+        return task.status
+    return derived(store.subtree(task.id), is_cut=False)[task.id]

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.core.brief import Material, handed_over
+from ralph.core.policy.decision import Phase
 from ralph.core.reviewing import for_author
 from ralph.core.role import Role
 from ralph.core.safe_text import one_line
@@ -52,7 +53,7 @@ def compose(kit: Kit, claim: Claim) -> Brief:
         known = replace(known, more=(*known.more, _conflict(kit.conflict)))
     if theirs := work(Changes(files=tuple(sorted(kit.kept))), kit.workspace.prefix):
         known = replace(known, more=(*known.more, _theirs(theirs)))
-    told = tell(known, s.telling, s.commit)
+    told = tell(known, s.telling, s.commit, builds=s.phase is Phase.BUILDING)
     for trouble in told.troubles:
         kit.warn_once(trouble)
     _warn_of_cuts(kit, told.written.given)

@@ -19,6 +19,12 @@ ALLOWED: Final = (
 CHANGING: Final = ("Edit", "Write", "NotebookEdit")
 """What a session that only looks does not need."""
 
+LOOKING: Final = ("Bash", "Glob", "Grep", "Read")
+"""What a session needs that checks another one's work, and no more."""
+
+BESIDE: Final = ("BashOutput", "KillShell", "NotebookEdit", "Skill")
+"""Tools of its own that belong to those of the table."""
+
 HOOKS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionStart")
 
 RETRIES: Final = 5
@@ -76,11 +82,14 @@ def _common(brief: Brief) -> Iterator[str]:
 
 def offered(terms: Terms) -> list[str] | None:
     """The tools that it shows the model; None: its own choice."""
-    if terms.phase is Phase.BUILDING or not terms.hooks:
+    if terms.checks:
+        return list(LOOKING)
+    if not terms.hooks:
         return None
     # It has none to search with, unless they are asked for. A shell is there for `ralph`: what else
     # it may do, the hooks know.
-    return sorted(TOOLS[terms.phase] | {"Bash"})
+    more = BESIDE if terms.phase is Phase.BUILDING else ("Bash",)
+    return sorted(TOOLS[terms.phase].union(more))
 
 
 def denied(terms: Terms) -> tuple[str, ...]:
