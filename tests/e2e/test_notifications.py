@@ -1,11 +1,13 @@
 """People are called when something needs them; nothing about it can hurt a run."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.stage import CLAIM
 from tests.e2e.terminal import Terminal
 
 
@@ -118,3 +120,19 @@ def test_the_machine_is_kept_awake_as_long_as_the_run_works(
     project.ralph("run")
     assert project.status(task) == "done"
     assert told.read_text().splitlines()[0].split()[0] == "--what=idle:sleep"
+
+
+def test_speech_tells_of_each_task_that_is_done(project: Project) -> None:
+    heard, tools = project.path.parent / "heard.txt", project.path.parent / "tools"
+    tools.mkdir()
+    speaker = tools / "say"
+    speaker.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$*\" >> '{heard}'\n")
+    speaker.chmod(0o755)
+    project.agent(f"echo $RALPH_TASK_ID >> work.txt; {CLAIM}", notify="sound = true")
+    project.add("the parser")
+    project.add("the printer")
+    project.ralph("run", PATH=f"{tools}:{os.environ['PATH']}")
+    wait_for(lambda: heard.exists() and heard.read_text().count("\n") == 3, "all were told")
+    said = heard.read_text()
+    assert "done: the parser" in said
+    assert "done: the printer" in said

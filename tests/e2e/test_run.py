@@ -1,5 +1,7 @@
 """The loop, whole, as a person sees it."""
 
+import json
+
 from tests.e2e.conftest import DONE, Project
 
 
@@ -176,3 +178,15 @@ def test_commits_of_a_session_that_was_not_to_commit_are_said_with_the_way_back(
     warned = [one for one in project.events("--no-commit") if one["event"] == "warned"]
     said = next(one["message"] for one in warned if "nothing is to be committed" in one["message"])
     assert f"git reset --soft {head[:10]}" in said
+
+
+def test_every_iteration_of_a_task_run_leaves_a_summary(project: Project) -> None:
+    project.agent(DONE)
+    task = project.add("x")
+    project.ralph("run")
+    summary = next((project.path / ".ralph/runs").glob("run-*-iter-1.md")).read_text()
+    assert f"- Story: {task}: x\n" in summary
+    assert "- Mode: run\n" in summary
+    assert "- work.txt\n" in summary
+    state = json.loads((project.path / ".ralph/state.json").read_text())
+    assert state["total_cost_usd"] is None, "a command does not say what it cost"

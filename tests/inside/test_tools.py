@@ -10,7 +10,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from ralph.core.errors import RalphError
-from ralph.core.events import ToolCalled
+from ralph.core.events import SessionStarted, ToolCalled
 from ralph.core.ids import session_id
 from ralph.core.order import Schedule
 from ralph.core.target import Everything
@@ -70,6 +70,20 @@ def test_a_block_says_why(caller: Caller) -> None:
     use(caller, "mark_task_blocked", task_id="US-001", reason="no design")
     task = caller.task
     assert (task.status, task.reason) == (Status.BLOCKED, "no design")
+
+
+def test_the_tokens_that_a_session_says_it_used_are_kept(caller: Caller) -> None:
+    event = SessionStarted(
+        session_id=caller.session.id,
+        task_id=caller.claim.task.id,
+        title="",
+        attempt=1,
+        agent="a",
+        log="",
+    )
+    caller.store.start_session(caller.session, caller.claim, event)
+    use(caller, "mark_task_complete", task_id="US-001", tokens_used=12345)
+    assert "12,345" in caller.store.logs(caller.claim.task.id)[-1].message
 
 
 def test_a_new_task_joins_the_feature_and_waits_for_what_it_names(caller: Caller) -> None:

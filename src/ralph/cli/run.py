@@ -88,12 +88,14 @@ def run(args: Namespace) -> int:
         return run_workers(args, project, color)
     from ralph.engine.loop import run as run_loop
     from ralph.wiring.run import assemble
+    from ralph.workflows.chronicle import Summaries
     from ralph.workflows.minding import mind
 
     with assemble(
         project, args.target, sys.stdout, json=args.json, color=color, again=again(args)
     ) as kit:
         mind(kit, project.loaded.config.execution.max_retries)
+        kit.chronicle = Summaries(kit.library, project.root, kit.clock)
         return run_loop(kit).exit_code
 
 

@@ -178,7 +178,8 @@ def _session(
     how = session.ending.ended.value.replace("_", " ") if session.ending else "at work"
     took = f" after {spoken(session.duration_s)}" if session.ended_at else ""
     task = f"{name}  " if name else ""
-    paid = f"  {words}" if (words := cost_of(session)) else ""
+    stints = [one for one in others if isinstance(one, Stint)]
+    paid = f"  {words}" if (words := cost_of(session, stints)) else ""
     agent = " ".join(filter(None, (one_line(session.agent, 40), model_of(session))))
     lines = [
         "",

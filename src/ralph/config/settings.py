@@ -267,18 +267,19 @@ class Notify(Section, frozen=True, kw_only=True):
     desktop: bool = False
     """A desktop notification, by `notify-send` or `osascript`."""
     sound: bool = False
-    """Spoken words, by `say`, `spd-say` or `espeak`."""
+    """Spoken words, by `say`, `spd-say` or `espeak`; also for each task that is done."""
     command: str = ""
     """A command that gets the message as its last argument."""
     urls: tuple[str, ...] = ()
     """Services to notify, as addresses that `apprise` knows (an extra: `ralph[notify]`)."""
-    on: tuple[Literal["complete", "failed", "paused", "limit"], ...] = (
+    on: tuple[Literal["done", "complete", "failed", "paused", "limit"], ...] = (
         "complete",
         "failed",
         "paused",
     )
-    """What is worth a notification: a run that is `complete`, a task or a run that `failed`, a run
-    that has `paused`, or one that waits for a usage `limit` or has reached its own."""
+    """What is worth a notification: a task that is `done`, a run that is `complete`, a task or a
+    run that `failed`, a run that has `paused`, or one that waits for a usage `limit` or has reached
+    its own."""
 
 
 class Retention(Section, frozen=True, kw_only=True):

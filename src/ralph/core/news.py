@@ -17,6 +17,7 @@ LONG_WAIT_S: Final = 60.0
 class Kind(StrEnum):
     """The words of `[notify] on`."""
 
+    DONE = "done"
     COMPLETE = "complete"
     FAILED = "failed"
     PAUSED = "paused"
@@ -35,6 +36,9 @@ def news_of(recorded: events.Recorded) -> News | None:
     match recorded.event:
         case events.RunEnded():
             return _ended(recorded.event)
+        # Without an attempt it was done by its children, or by hand.
+        case events.TaskDone(attempt=attempt, title=title) if attempt:
+            return News(kind=Kind.DONE, text=f"done: {one_line(title, 80)}")
         # Without an attempt it failed by its children, which have been told of.
         case events.TaskFailed(attempt=attempt, title=title, reason=reason) if attempt:
             why = f": {one_line(reason, 120)}" if reason else ""

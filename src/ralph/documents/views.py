@@ -41,8 +41,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int = 0
     session: str = ""
     """At work, or the last that was."""
-    cost_usd: float = 0.0
-    """What is known of it."""
+    cost_usd: float | None = 0.0
+    """None when any of it is unknown."""
     breaker: Breaker = Breaker()
     tolerance: Tolerance = Tolerance()
     max_cost_usd: float = 0.0
@@ -56,7 +56,7 @@ def state_file(state: State) -> bytes:
         "current_phase": state.phase,
         "iteration_count": state.iterations,
         "session_id": state.session,
-        "total_cost_usd": round(state.cost_usd, 6),
+        "total_cost_usd": None if state.cost_usd is None else round(state.cost_usd, 6),
         "circuit_breaker": {
             "max_consecutive_failures": state.tolerance.failures,
             "max_stagnation_iterations": state.tolerance.stagnation,

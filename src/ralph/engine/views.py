@@ -123,12 +123,12 @@ class Views:
         return tally.files()
 
     def _count(self) -> None:
-        sessions = self._store.sessions(limit=1)
+        sessions, spent = self._store.sessions(limit=1), self._store.spent(Asked())
         last = sessions[-1] if sessions else None
         self._state = replace(
             self._state,
             iterations=self._store.attempts(),
-            cost_usd=self._store.spent(Asked()).known_usd,
+            cost_usd=spent.total_usd if spent.sessions else 0.0,
             session=last.id if last is not None else "",
             breaker=self._store.breaker(self._seat),
             context=self._left(last) if last is not None else self._state.context,
@@ -179,7 +179,9 @@ class Views:
                 self._plan_is_old |= isinstance(event, GRAPH)
 
     def _pay(self, cost_usd: float | None) -> None:
-        self._state = replace(self._state, cost_usd=self._state.cost_usd + (cost_usd or 0.0))
+        before = self._state.cost_usd
+        total = None if before is None or cost_usd is None else before + cost_usd
+        self._state = replace(self._state, cost_usd=total)
 
     def fill(self, context: Filling) -> None:
         """How full the context of the session at work is."""

@@ -143,6 +143,8 @@ def _complete(caller: Caller, args: Complete) -> dict[str, Any]:
     task = caller.own(args.task_id)
     if args.verification_notes.strip():
         caller.store.log(task.id, args.verification_notes.strip())
+    if args.tokens_used:
+        caller.store.log(task.id, f"tokens used, as the session says: {args.tokens_used:,}")
     caller.store.tell(caller.session.id, "done")
     return {"claimed": task.name, "note": "Ralph judges it when this session ends"}
 

@@ -25,6 +25,7 @@ def with_news(
 ) -> "tuple[Sink, tuple[str, ...]]":
     """The screen, and whoever else is to be told; and why some will not be. Programs are looked for
     on `path`."""
+    from ralph.adapters.notify.programs import SPEECH, Program
     from ralph.core.news import Kind
     from ralph.ui.herald import Bell, Herald
 
@@ -34,6 +35,11 @@ def with_news(
         terminal = next((one for one in (stdout, sys.stderr) if one.isatty()), None)
         channels += [Bell(terminal)] if terminal is not None else []
     wanted = frozenset(map(Kind, loaded.config.notify.on))
+    if loaded.config.notify.sound and Kind.DONE not in wanted:
+        # Speech disturbs nobody who has asked for it: each task that is done is told.
+        title = f"Ralph in {os.path.basename(loaded.root)}"
+        if speech := Program.first(executor, SPEECH, title, path):
+            screen = Herald(screen, run, {Kind.DONE}, [speech])
     return Herald(screen, run, wanted, channels), missing
 
 

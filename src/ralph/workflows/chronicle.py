@@ -33,6 +33,52 @@ def create_missing(library: Library, pipeline: Pipeline, now_s: float) -> None:
             library.put(path, text.encode())
 
 
+def write_summary(
+    library: Library, root: str, mode: str, account: Account, clock: Clock
+) -> RunSummary:
+    """What an iteration came to, in a file beside its log."""
+    session = account.session
+    ended = epoch(session.ended_at) if session.ended_at else clock.now()
+    summary = RunSummary(
+        run=session.run_id,
+        iteration=account.iteration,
+        mode=mode,
+        story=_titled(account.task),
+        started=_stamp(epoch(session.started_at)),
+        ended=_stamp(ended),
+        duration_s=session.duration_s,
+        status=_status(account),
+        log=_seen(session.log, root),
+        head_before=session.before.head if session.before else "",
+        head_after=account.head,
+        commits=account.commits,
+        committed=account.committed,
+        uncommitted=account.uncommitted,
+    )
+    path = _seen(_summary_path(session.log), root)
+    if library.content(path) is None:
+        library.put(path, render(summary).encode())
+    return summary
+
+
+class Summaries:
+    """`Chronicle` of a run on tasks: a summary for each iteration, and no logs."""
+
+    def __init__(self, library: Library, root: str, clock: Clock) -> None:
+        self.library = library
+        self.root = root
+        self.clock = clock
+
+    def accepted(self, account: Account) -> str:
+        """Nothing of it joins the commit."""
+        del account
+        return ""
+
+    def iterated(self, account: Account) -> str:
+        """The summary."""
+        return _safely(lambda: write_summary(self.library, self.root, "run", account, self.clock))
+
+
 class Logs:
     """`Chronicle` on the files of a pipeline. They are only ever added to."""
 
@@ -107,28 +153,8 @@ class Logs:
         return trouble
 
     def _write_down(self, account: Account) -> None:
-        session, task = account.session, account.task
-        status = _status(account)
-        ended = epoch(session.ended_at) if session.ended_at else self.clock.now()
-        summary = RunSummary(
-            run=session.run_id,
-            iteration=account.iteration,
-            mode=self.mode,
-            story=_titled(task),
-            started=_stamp(epoch(session.started_at)),
-            ended=_stamp(ended),
-            duration_s=session.duration_s,
-            status=status,
-            log=self._seen(session.log),
-            head_before=session.before.head if session.before else "",
-            head_after=account.head,
-            commits=account.commits,
-            committed=account.committed,
-            uncommitted=account.uncommitted,
-        )
-        path = self._seen(_summary_path(session.log))
-        if self.library.content(path) is None:
-            self.library.put(path, render(summary).encode())
+        session, task, status = account.session, account.task, _status(account)
+        summary = write_summary(self.library, self.pipeline.root, self.mode, account, self.clock)
         line = Iteration(
             time=summary.ended,
             run=session.run_id,
@@ -165,15 +191,19 @@ class Logs:
         self.library.append(self.pipeline.errors, line, fresh=errors_log.FRESH)
 
     def _seen(self, path: str) -> str:
-        """From the project's root, if it is there."""
-        return os.path.relpath(path, self.pipeline.root) if os.path.isabs(path) else path
+        return _seen(path, self.pipeline.root)
 
 
 def _stamp(epoch_s: float) -> str:
     return strftime("%Y-%m-%d %H:%M:%S", localtime(epoch_s))
 
 
-def _safely(work: Callable[[], None]) -> str:
+def _seen(path: str, root: str) -> str:
+    """From the project's root, if it is there."""
+    return os.path.relpath(path, root) if os.path.isabs(path) else path
+
+
+def _safely(work: Callable[[], object]) -> str:
     try:
         work()
     except RalphError as error:

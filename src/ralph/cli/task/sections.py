@@ -9,9 +9,10 @@ from ralph.core.duration import spoken
 from ralph.core.ids import SessionId
 from ralph.core.role import Role
 from ralph.core.safe_text import block, one_line
-from ralph.core.spent import Spent, dollars
+from ralph.core.spent import Spent, dollars, one_session
 from ralph.core.task import Task
 from ralph.ports.history import Check, Session
+from ralph.ports.stints import Stint
 from ralph.ports.store import LogEntry
 
 SHOWN = 20
@@ -70,14 +71,17 @@ def related(screen: Screen, heading: str, tasks: Sequence[Task], limit: int = SH
 
 
 def attempts(
-    screen: Screen, sessions: Sequence[Session], checks: Mapping[SessionId, Sequence[Check]]
+    screen: Screen,
+    sessions: Sequence[Session],
+    checks: Mapping[SessionId, Sequence[Check]],
+    stints: Mapping[SessionId, Sequence[Stint]],
 ) -> list[str]:
     """Each attempt: how it went, what it cost, what came of it."""
     if not sessions:
         return []
     lines = ["", screen.bold("attempts")]
     for session in sessions:
-        lines.append(f"  {attempt_line(session)}")
+        lines.append(f"  {attempt_line(session, stints.get(session.id, ()))}")
         lines += [f"     {looked(one)} {check_line(one)}" for one in checks.get(session.id, ())]
         lines += [f"     {line}" for line in outcome_lines(session)]
     return lines
@@ -94,14 +98,14 @@ def outcome_lines(session: Session) -> list[str]:
     return lines
 
 
-def attempt_line(session: Session) -> str:
+def attempt_line(session: Session, stints: Sequence[Stint] = ()) -> str:
     """How an attempt went, in one line."""
     how = session.ending.ended.value.replace("_", " ") if session.ending else "running"
     took = f"  {spoken(session.duration_s)}" if session.ended_at else ""
     detail = session.ending.detail if session.ending else ""
     why = f"  {one_line(detail, 120)}" if detail else ""
     agent = " ".join(filter(None, (one_line(session.agent, 20), model_of(session))))
-    paid = f"  {words}" if (words := cost_of(session)) else ""
+    paid = f"  {words}" if (words := cost_of(session, stints)) else ""
     return f"{session.attempt}  {local(session.started_at)}  {agent}  {how}{took}{paid}{why}"
 
 
@@ -130,11 +134,17 @@ def model_of(session: Session | Check) -> str:
     return one_line((session.ending.model if session.ending else "") or session.model, 60)
 
 
-def cost_of(session: Session | Check) -> str:
-    """What it has cost, once it has ended."""
+def cost_of(session: Session | Check, stints: Sequence[Stint] = ()) -> str:
+    """What it has cost, once it has ended; of a handed-over attempt, all its sessions."""
     ending = session.ending
     if ending is None:
         return ""
+    if stints:
+        endings = [one.ending for one in (*stints, session) if one.ending is not None]
+        total = Spent()
+        for one in endings:
+            total += one_session(one.cost_usd, estimated=one.estimated)
+        return str(total)
     words = dollars(ending.cost_usd, estimated=ending.estimated)
     return "cost unknown" if ending.cost_usd is None else words
 

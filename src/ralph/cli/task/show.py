@@ -34,6 +34,7 @@ def run(args: Namespace) -> int:
         blockers, dependents = store.blockers(task.id), store.dependents(task.id)
         children, sessions = store.children(task.id), store.sessions(task=task.id)
         checks = {one.id: store.checks(one.id) for one in sessions}
+        stints = {one.id: store.stints(one.id) for one in sessions}
         entries = store.logs(task.id, 0 if args.json else LOG_LINES)
         spent = store.spent(Asked(task=task.id))
         status = shown_status(store, task)
@@ -65,7 +66,7 @@ def run(args: Namespace) -> int:
         *sections.related(screen, "waits for", blockers),
         *sections.related(screen, "holds up", dependents),
         *sections.related(screen, "parts", children),
-        *sections.attempts(screen, sessions, checks),
+        *sections.attempts(screen, sessions, checks, stints),
         *sections.log(screen, entries),
     ]
     print("\n".join(lines))
