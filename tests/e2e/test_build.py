@@ -467,3 +467,22 @@ def test_a_persons_uncommitted_edits_of_a_document_are_not_committed_unsaid(
     said = warnings(build(project))
     assert ".ralph/guardrails.md has changes that are not committed: Ralph commits them" in said
     assert "not committed" not in warnings(build(project))
+
+
+@pytest.mark.parametrize("retries", ["1", "0"], ids=["done in the end", "failed"])
+def test_what_a_story_was_refused_for_becomes_a_guardrail_once(
+    project: Project, retries: str
+) -> None:
+    once = project.path.parent / "once"
+    stories(
+        project,
+        agent=f"{WORK}; [ -e '{once}' ] && echo good > good.txt; touch '{once}'; {SIGIL}",
+        gates='exists = "test ! -e work.txt || test -e good.txt || { echo no good.txt; exit 1; }"',
+        execution=f"max_retries = {retries}",
+    )
+    build(project, "2" if retries == "1" else "1", code=4)
+    text = (project.path / ".ralph/guardrails.md").read_text()
+    how = "was done in the end; it had been refused" if retries == "1" else "failed"
+    assert text.count(f"> One (US-001) {how}: gate exists fails (exit 1)") == 1
+    if retries == "1":
+        assert project.git("show", "HEAD:.ralph/guardrails.md").strip() == text.strip()

@@ -42,6 +42,7 @@ Only what the next session could not see from the code, and only if you found an
 
 - A way of doing something that will come again: `.ralph/skills/NAME/SKILL.md`, beginning with the
   lines `---`, `name: NAME`, `description: when to use it`, `---`; then the steps.
+- A mistake that others would make again: `ralph guardrails add "what to do instead"`.
 - What everybody who works here must know: a line in the project's `CLAUDE.md` or `AGENTS.md`,
   whichever there is. Keep it short, and mend what is no longer true."""
 

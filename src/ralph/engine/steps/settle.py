@@ -11,7 +11,7 @@ from ralph.core.transitions import Accepted, Conflicted, Rejected, Struck
 from ralph.core.verdict import Verdict
 from ralph.engine.kit import Kit, Unfinished
 from ralph.engine.merging import Merged, merge
-from ralph.engine.telling import announce
+from ralph.engine.telling import announce, teach
 from ralph.engine.work import bring_back, commit_work, mind_secrets, set_aside
 from ralph.ports.claims import Claim
 from ralph.ports.history import Mark, Session
@@ -84,6 +84,8 @@ def _tidy(kit: Kit, task: Task, session: Session, verdict: Verdict, base: Snapsh
         kit.store.forget_base(task.id)
     elif task.status in (Status.FAILED, Status.BLOCKED):
         set_aside(kit, task.id, session.attempt, base)
+        if task.status is Status.FAILED:
+            teach(kit, task, task.reason or verdict.message, is_done=False)
     elif task.status is Status.PENDING:
         kit.unfinished = Unfinished(task=task.id, attempt=session.attempt, base=base)
 
