@@ -166,7 +166,7 @@ for at in sub* nested known node_modules/* evil*; do
 [ -d "$at" ] && { git -C "$at" status; git -C "$at" add -A; }; done
 for at in "$XDG_CACHE_HOME"/*/ .ralph/.tmp/planted/*/ .ralph/specs/*/ .git/*/; do
 [ -d "$at" ] && git -C "$at" status; done
-git add -A; git commit -q -m mine; rm -rf mine; echo x > mine; git add mine; git stash
+git add -A; git commit -q -m mine; echo x > mine; git add mine; git stash
 git stash pop; git checkout -q -b other; git add -A; git commit -q -m more; git checkout -q main
 git rebase --continue; git am --continue; git cherry-pick --continue; git submodule status
 git submodule update --init; git merge -q other; git gc -q; git status
