@@ -7,7 +7,7 @@ import stat
 import time
 from typing import Final
 
-from ralph.files import create_regular, open_regular
+from ralph.files import create_regular, open_regular, walk
 
 PLACE: Final = "planted"
 
@@ -46,11 +46,15 @@ def _disarm(moved: str) -> None:
     """What was a repository is none there, either."""
     if os.path.islink(moved):
         return
-    for folder, folders, files in os.walk(moved, topdown=False):
-        for name in (*folders, *files):
-            if name in ("HEAD", ".git"):
-                with contextlib.suppress(OSError):
-                    os.rename(os.path.join(folder, name), os.path.join(folder, f"was-{name}"))
+    found = [
+        os.path.join(folder, name)
+        for folder, folders, files in walk(moved)
+        for name in (*folders, *files)
+        if name in ("HEAD", ".git")
+    ]
+    for path in sorted(found, key=len, reverse=True):
+        with contextlib.suppress(OSError):
+            os.rename(path, os.path.join(os.path.dirname(path), f"was-{os.path.basename(path)}"))
 
 
 def copy_plain(path: str, copy: str, largest: int) -> bool:

@@ -1,4 +1,4 @@
-"""Reading what a session may have put there: only files are read."""
+"""Reading what a session may have put there: only files are read, and no link is followed."""
 
 import contextlib
 import os
