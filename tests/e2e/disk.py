@@ -152,7 +152,7 @@ class Recording:
         if result is None or result.group(1).startswith("-"):
             return
         # Strings are all in hexadecimal.
-        given = [one for one in args[: result.start()].split(", ") if one]
+        given = [one.strip() for one in args[: result.start()].split(",") if one.strip()]
         if name in ("fork", "vfork", "clone", "clone3"):
             self.cwd[result.group(1)] = self.cwd[pid]
         elif name == "chdir":
@@ -208,6 +208,9 @@ class Recording:
                 self._make(self._path(pid, given[0]), is_folder=True)
             case "mkdirat":
                 self._make(self._at(given[0], given[1]), is_folder=True)
+            case "sendfile" if source := self.disk.find(_of_fd(given[1])):
+                start = int(given[2].removeprefix("[").partition("]")[0])
+                self._write(_of_fd(given[0]), bytes(source.data[start : start + result]), None)
             case _:
                 assert self.disk.find(_of_fd(given[0])) is None, f"{name} is not modelled"
 

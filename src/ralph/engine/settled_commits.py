@@ -57,13 +57,14 @@ def _leave_lost_head(kit: Kit, sessions: list[Session]) -> Snapshot | None:
 
 
 def recent_commits(store: Store) -> dict[str, Session]:
-    """The commits of tasks that were done last, each with its session."""
+    """The commits of tasks that were done last, each with the session that counted. In a team, the
+    commits of earlier attempts went with their checkout, or became part of these."""
     made: dict[str, Session] = {}
     for session in store.sessions(limit=LOOKED_AT):
         try:
-            is_done = store.find(session.task_id).status is Status.DONE
+            task = store.find(session.task_id)
         except NoSuchTask:
             continue
-        if is_done:
+        if task.status is Status.DONE and session.attempt == task.attempt:
             made |= dict.fromkeys(session.commits, session)
     return dict(list(made.items())[-MOST:])
