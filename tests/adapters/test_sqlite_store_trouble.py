@@ -193,8 +193,23 @@ def test_another_programs_file_is_left_as_it_is(tmp_path: Path) -> None:
     theirs.execute("CREATE TABLE bookmarks (url TEXT)")
     theirs.close()
     before = path.read_bytes()
-    with pytest.raises(UnusableData, match="not written by Ralph"):
+    with pytest.raises(UnusableData, match="not written by this Ralph"):
         SqliteStore.open(str(path), FrozenClock())
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_a_database_of_a_relative_is_named_and_left_as_it_is(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "progress.db"
+    theirs = sqlite3.connect(path)
+    theirs.execute("CREATE TABLE features (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE)")
+    theirs.execute("CREATE TABLE tasks (id TEXT PRIMARY KEY, title TEXT NOT NULL)")
+    theirs.execute(f"PRAGMA user_version = {version}")
+    theirs.close()
+    before = path.read_bytes()
+    with pytest.raises(UnusableData, match="not written by this Ralph") as refused:
+        SqliteStore.open(str(path), FrozenClock())
+    assert "ralph task import" in refused.value.hint
     assert path.read_bytes() == before
 
 

@@ -96,7 +96,11 @@ class Planned(OneFile):
             "RUN_LOG_PATH": f"{kit.files}.log",
             "RUN_META_PATH": f"{kit.files}.md",
         }
-        return Passage(text=self.pipeline.prompt(kit.library, "plan", values))
+        text = self.pipeline.prompt(kit.library, "plan", values)
+        if self.content(self.path) == b"":
+            # Made for it; some agents do not write over a file that they have not read.
+            text += f"\n\n`{self.path}` is there already, and empty: read it before you write it."
+        return Passage(text=text)
 
     def begin(self, task: Task) -> None:
         """Remember everything, also to see whether the plan becomes another."""

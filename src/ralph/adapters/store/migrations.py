@@ -9,6 +9,10 @@ from ralph.core.errors import UnusableData
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
 
+OURS = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'events'"
+"""Whether it has what every database of Ralph's has had from the beginning."""
+
+
 def migrate(
     connection: sqlite3.Connection,
     path: str,
@@ -20,7 +24,7 @@ def migrate(
     A newer one is refused: what this Ralph does not know it would damage.
     """
     steps = sorted(os.listdir(folder))
-    if version(connection) == len(steps):
+    if version(connection) == len(steps) and connection.execute(OURS).fetchone():
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -52,14 +56,17 @@ def check(connection: sqlite3.Connection, path: str, known: int | None = None) -
     # Looked at first: what another process is just making has its version by the second look.
     holds_something = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
     found = version(connection)
+    is_ours = connection.execute(OURS).fetchone() if holds_something else None
+    if holds_something and (found == 0 or is_ours is None):
+        # Also one of a relative of Ralph's, which has tasks and a version of its own.
+        raise UnusableData(
+            f"database {path} was not written by this Ralph",
+            hint="move it out of the way; `ralph task import` takes tasks from other files",
+        )
     if found > known:
         raise UnusableData(
             f"database {path} has version {found}, but this Ralph knows versions up to {known}",
             hint="use the newer Ralph that wrote it",
-        )
-    if found == 0 and holds_something:
-        raise UnusableData(
-            f"database {path} was not written by Ralph", hint="move it out of the way"
         )
     return found
 
