@@ -94,8 +94,8 @@ def page() -> str:
     parts.append(_table(("variable", "setting"), [(f"`{a}`", f"`{b}`") for a, b in short]))
     parts.append(
         "`RALPH_DB` is no setting: it names the database, where several checkouts share one."
-        " Neither are `RALPH_ITERATION` and `RALPH_TOTAL`: the number of the first iteration, and how"
-        " many there are in all, for a script that counts. Sessions find theirs there.\n"
+        " Neither are `RALPH_ITERATION` and `RALPH_TOTAL`: the number of the first iteration, and"
+        " how many there are in all, for a script that counts. Sessions find theirs there.\n"
     )
     parts.append("## config.sh\n")
     parts.append(
