@@ -26,6 +26,8 @@ def a_fence(tmp_path: Path, **wishes: object) -> Fence:
         cache="/Users/ann/Library/Caches/ralph",
         folders=f"{top}/.ralph/.tmp",
         doors=("/Volumes/door",),
+        homes=("/Users",),
+        needed=(("/Users/ann/.pyenv", "on your PATH"),),
     )
     fence = build(site, Wishes(**{"rules": RULES, **wishes}))  # type: ignore[arg-type]
     temp = tmp_path / "session" / "tmp"
@@ -167,8 +169,28 @@ def test_secrets_cannot_be_read_and_the_rest_can(tmp_path: Path) -> None:
     judge = Judge(fence)
     for name in (".ssh/id", ".aws/credentials", ".netrc", ".claude/.credentials.json", ".npmrc"):
         assert not judge.allows("file-read-data", f"{fence.home}/{name}"), name
-    for path in (f"{fence.home}/.zshrc", f"{fence.top}/.ralph.toml", "/etc/hosts"):
+    for path in (f"{fence.home}/.pyenv/version", f"{fence.top}/.ralph.toml", "/etc/hosts"):
         assert judge.allows("file-read-data", path), path
+
+
+def test_of_the_home_only_what_is_needed_can_be_read(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path)
+    judge = Judge(fence)
+    for path in (f"{fence.home}/.zshrc", f"{fence.home}/.unknown/token", "/Users/bob/notes"):
+        assert not judge.allows("file-read-data", path), path
+        assert not judge.allows("file-read-metadata", path), path
+    for path in ("/Users", fence.home):
+        assert judge.allows("file-read-metadata", path), "whoever goes to the checkout comes by"
+        assert not judge.allows("file-read-data", path), path
+
+
+def test_sockets_outside_cannot_be_reached_wherever_they_are_made(tmp_path: Path) -> None:
+    fence = a_fence(tmp_path)
+    judge = Judge(fence)
+    for path in ("/opt/later.sock", f"{fence.home}/.pyenv/s", "/var/db/s", "/private/tmp/s"):
+        assert not judge.allows("network-outbound", path), path
+    for path in ("/Volumes/door/s", f"{fence.temp}/s", f"{fence.top}/own.sock"):
+        assert judge.allows("network-outbound", path), path
 
 
 def test_a_rule_opens_its_folder(tmp_path: Path) -> None:
@@ -209,7 +231,7 @@ def test_project_home_and_repository_are_parameters(tmp_path: Path) -> None:
     text = profile(fence, (), "/bin/x")
     for name in ("PROJECT_DIR", "HOME", "ROOT_GIT_DIR"):
         assert f'(param "{name}")' in text
-    assert "/Users" not in text
+    assert "/Users/ann" not in text
 
 
 def test_the_command_names_the_profile_and_the_file_lies_beside_the_temporary_folder(

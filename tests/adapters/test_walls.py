@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ralph.adapters.sandbox import belongings, choosing
 from ralph.adapters.sandbox.bubblewrap import Bubblewrap
 from ralph.adapters.sandbox.landlock import Landlock
+from ralph.adapters.sandbox.launcher import ABSTRACT_SOCKETS, CONNECT_UNIX, sockets_only
 from ralph.adapters.sandbox.proxy import is_listed, is_near, split_address
 from ralph.adapters.sandbox.terrain import is_its_own, survey
 from ralph.adapters.workspace.layout import Layout, layout, top_of
@@ -49,7 +50,7 @@ def has_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("has_bubblewrap")
 def test_bubblewrap_is_chosen_where_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ralph.adapters.sandbox.bubblewrap.version", lambda: 6)
+    monkeypatch.setattr("ralph.adapters.sandbox.bubblewrap.version", lambda: 9)
     sandbox, note = choosing.choose("auto", Answers(bwrap=(0, "")), os.environ["PATH"])
     assert (sandbox.name, note, list(sandbox.gaps)) == ("bubblewrap", "", [])
 
@@ -79,8 +80,9 @@ def test_what_an_older_kernel_lets_through_is_said(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("ralph.adapters.sandbox.landlock.version", lambda: 3)
     bubblewrap = Bubblewrap(os.environ["PATH"])
     assert bubblewrap.probe(Answers(bwrap=(0, ""))) is None
-    assert len(bubblewrap.gaps) == 1
     assert "sockets that have no file" in bubblewrap.gaps[0]
+    assert "after a session began" in bubblewrap.gaps[1]
+    assert "sockets of other programs" in Landlock().gaps[-2]
     assert "whatever [sandbox] network says" in Landlock().gaps[-1]
 
 
@@ -328,3 +330,12 @@ def test_the_way_out_is_for_the_trouble_that_there_is(
     trouble = bubblewrap.probe(Answers(bwrap=(1, f"bwrap: {said}")))
     assert trouble is not None
     assert helps in trouble.way_out
+
+
+def test_where_the_kernel_can_sockets_of_others_are_closed_by_their_path() -> None:
+    older, none = sockets_only({"socket": ["/door"]}, 8)
+    assert (older.files, older.scoped, none) == (0, ABSTRACT_SOCKETS, [])
+    newer, rules = sockets_only({"socket": ["/door"]}, 9)
+    assert newer.files & CONNECT_UNIX
+    assert dict(rules)["/door"] == CONNECT_UNIX
+    assert dict(rules)["/"] & newer.files == newer.files & ~CONNECT_UNIX, "files can be moved"

@@ -31,7 +31,7 @@ class Machine:
     """A machine with a home, git, and perhaps an agent."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root = self.folder = root
         self.home = root / "home"
         self.bin = root / "bin"
         for folder in (self.home, self.bin):
@@ -56,7 +56,7 @@ class Machine:
         """Its few programs make no sandbox: that is tested elsewhere."""
         done = subprocess.run(
             [RALPH, *args],
-            cwd=self.root,
+            cwd=self.folder,
             env={"PATH": str(self.bin), "HOME": str(self.home), "LANG": "C.UTF-8", **OFF, **env},
             capture_output=True,
             text=True,
@@ -176,8 +176,10 @@ def test_the_doctor_shows_the_record(machine: Machine) -> None:
 def test_a_probe_needs_a_wall_unless_it_is_told_otherwise(machine: Machine, inside: str) -> None:
     machine.install()
     if inside:
-        subprocess.run(["git", "init", "-q", str(machine.root)], check=True)
-        (machine.root / ".ralph.toml").write_text("")
+        # Not around its programs: sessions could change them there.
+        machine.folder = machine.root / inside
+        subprocess.run(["git", "init", "-q", str(machine.folder)], check=True)
+        (machine.folder / ".ralph.toml").write_text("")
     said = machine.ralph("agents", "probe", code=69, RALPH_SANDBOX_MODE="")
     assert "sessions need a sandbox, and bubblewrap is not installed" in said
     assert "--no-sandbox" in said

@@ -70,8 +70,6 @@ def test_without_gh_it_says_what_to_do(ralph: Cli, monkeypatch: pytest.MonkeyPat
 def test_a_gh_that_a_session_may_have_written_is_not_run(
     ralph: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What is on the PATH and below /tmp, as these tests are, sessions cannot write.
-    monkeypatch.setattr("ralph.adapters.sandbox.needed.REPLACED", ())
     program = ralph.path / "node_modules" / ".bin" / "gh"
     program.parent.mkdir(parents=True)
     program.write_text(f"#!/bin/sh\ntouch '{ralph.path}/caught'\n")

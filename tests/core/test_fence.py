@@ -17,6 +17,12 @@ def a_site(**changes: object) -> Site:
         "database": "/home/ann/work/.ralph/progress.db",
         "cache": "/home/ann/.cache/ralph/sandbox/work",
         "folders": "/home/ann/work/.ralph/.tmp",
+        "homes": ("/home", "/root"),
+        "needed": (
+            ("/etc", "the system"),
+            ("/home/ann/.pyenv", "on your PATH"),
+            ("/home/ann/.docker/bin", "on your PATH"),
+        ),
         "variables": {"SSH_AUTH_SOCK": "/run/agent.sock"},
         **changes,
     }
@@ -51,9 +57,8 @@ def test_a_session_writes_where_its_work_is(path: str) -> None:
     "path",
     [
         "/etc/passwd",
-        "/home/ann/.bashrc",
-        "/home/ann/.cache/pip",
-        "/home/ann/worker",
+        "/home/ann/.pyenv/versions/3.12/bin/python",
+        "/home/ann/.docker/bin/compose",
         "/home/ann/work/.ralph.toml",
         "/home/ann/work/.ralph/progress.db",
         "/home/ann/work/.ralph/config.sh",
@@ -72,6 +77,37 @@ def test_a_session_writes_where_its_work_is(path: str) -> None:
 )
 def test_a_session_only_reads_what_judges_or_runs_elsewhere(path: str) -> None:
     assert a_fence().access(path) is Access.READ
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/home/ann",
+        "/home/ann/.bashrc",
+        "/home/ann/.cache/pip",
+        "/home/ann/worker",
+        "/home/ann/.a-store-that-nobody-knows/token",
+        "/home/ann/Documents/taxes.pdf",
+        "/home/bob/.profile",
+        "/root/.pyenv",
+        "/srv/data",
+        "/var/lib/mysql/mysql.sock",
+        "/run/docker.sock",
+        "/mnt/disk",
+    ],
+)
+def test_a_session_does_not_see_what_it_does_not_need(path: str) -> None:
+    assert a_fence().access(path) is Access.HIDE
+    opened = a_fence(read=(path,)).access(path)
+    assert opened is Access.READ
+
+
+def test_whoever_opens_the_whole_system_still_has_a_home() -> None:
+    fence = a_fence(read=("/",))
+    assert fence.access("/srv/data") is Access.READ
+    assert {fence.access(path) for path in ("/home/bob/x", "/home/ann/x", "/root/x", "/run/x")} == {
+        Access.HIDE
+    }
 
 
 @pytest.mark.parametrize(

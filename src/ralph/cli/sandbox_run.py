@@ -29,6 +29,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    import shlex
+
+    from msgspec.structs import replace
+
     from ralph.cli.opening import the_project
     from ralph.ports.executor import Command
     from ralph.wiring.agents import make_agent
@@ -36,7 +40,8 @@ def run(args: Namespace) -> int:
 
     project = the_project(door_flags(args))
     traits = make_agent(project, args.agent).traits if args.agent is not None else None
-    with an_enclosure(ground_of(project), traits) as enclosure:
+    ground = replace(ground_of(project), command=shlex.join(args.command))
+    with an_enclosure(ground, traits) as enclosure:
         _warn(enclosure.wall.warnings)
         command = Command(argv=tuple(args.command), cwd=os.getcwd(), env=enclosure.env)
         code, has_started = _once(enclosure, command)

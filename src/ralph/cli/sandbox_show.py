@@ -38,7 +38,7 @@ def run(args: Namespace) -> int:
     return 0
 
 
-HEADINGS = {"write": "can be written", "read": "read-only in there", "hide": "hidden"}
+HEADINGS = {"write": "can be written", "read": "can be read", "hide": "hidden"}
 
 
 def _print(seen: "Described", screen: "Screen") -> None:
@@ -48,7 +48,8 @@ def _print(seen: "Described", screen: "Screen") -> None:
     for line in filter(None, (seen.note, *(f"does not stop: {gap}" for gap in seen.gaps))):
         print(f"         {one_line(line)}")
     print(f"{screen.bold('network')}  {seen.network}", *seen.domains)
-    print(f"{screen.bold('files')}    what is not named here can be read, and not written")
+    what = "what is not listed here does not exist inside; [sandbox] read shows more"
+    print(f"{screen.bold('files')}    {what}")
     for access, heading in HEADINGS.items():
         print(f"\n{screen.bold(heading)}")
         for place in seen.places:

@@ -4,10 +4,14 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from ralph.core.resources import SIZE
+
 # The database and the clocks hold what is far larger than anybody needs, but not any number.
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Money = Annotated[float, msgspec.Meta(ge=0.0, le=1_000_000_000.0)]
+Size = Annotated[str, msgspec.Meta(title="size", pattern=SIZE)]
+"""`512 MB`, `8 GB`, `off`; `auto` is worked out."""
 Duration = Annotated[str, msgspec.Meta(title="duration")]
 """`30s`, `10m`, `8h`; empty is without limit."""
 
@@ -218,7 +222,16 @@ class Sandbox(Section, frozen=True, kw_only=True):
     write: tuple[str, ...] = ()
     """Further paths that sessions may write."""
     read: tuple[str, ...] = ()
-    """Hidden paths that sessions may read."""
+    """Further paths that sessions may read: what is not needed is not visible to them."""
+    memory: Size = "auto"
+    """What a session may use, all its processes together: `8 GB`, `off`; `auto` is three quarters
+    of the machine's."""
+    processes: Count = 4096
+    """Processes and threads of a session at the same time; 0 is without limit."""
+    open_files: Count = 65536
+    """Files that each of its processes may hold open; 0 is without limit."""
+    disk: Size = "auto"
+    """What a session may add to a disk: `20 GB`, `off`; `auto` is a quarter of what is free."""
     rules: dict[str, Rule] = {}
     """Rules of your own, below `[sandbox.rules.NAME]`: each is one more word for `allow`."""
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from ralph.config.settings import Config, Duration
+from ralph.config.settings import Config, Duration, Size
 from ralph.config.sources import Source, nearest
 from ralph.config.text_values import holds_zero
 from ralph.core.errors import BadConfig, RalphError, UsageError
@@ -40,6 +40,8 @@ def right(kind: Any) -> str:
     """What a value of this kind looks like, in words."""
     if kind is Duration:
         return "a duration such as 30s, 10m or 8h"
+    if kind is Size:
+        return "a size such as 512 MB or 8 GB, auto or off"
     if get_origin(kind) is Literal:
         *words, last = get_args(kind)
         return f"{', '.join(words)} or {last}"

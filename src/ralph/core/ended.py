@@ -17,6 +17,8 @@ class Ended(StrEnum):
     IDLE = "idle"
     TURN_LIMIT = "turn_limit"
     BUDGET_LIMIT = "budget_limit"
+    OVER_LIMIT = "over_limit"
+    """It used more processes, memory or disk than it may."""
     USAGE_LIMIT = "usage_limit"
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
@@ -54,6 +56,7 @@ COSTS: Final[dict[Ended, Cost]] = {
     Ended.IDLE: Cost.STRIKE,
     Ended.TURN_LIMIT: Cost.STRIKE,
     Ended.BUDGET_LIMIT: Cost.STRIKE,
+    Ended.OVER_LIMIT: Cost.STRIKE,
     Ended.USAGE_LIMIT: Cost.WAIT,
     Ended.RATE_LIMITED: Cost.WAIT,
     Ended.OVERLOADED: Cost.BACK_OFF,

@@ -46,6 +46,8 @@ class Stop(StrEnum):
     BUDGET = "budget"
     HAND_OFF = "hand_off"
     """Its context is nearly full, or a person wants it: a fresh session goes on."""
+    OVER_LIMIT = "over_limit"
+    """It used more of the machine than it may."""
     INTERRUPTED = "interrupted"
     """A signal, `ralph stop --now`, `ralph skip`, or a claim that was lost."""
 
@@ -65,6 +67,8 @@ class Exit(msgspec.Struct, frozen=True, kw_only=True):
     """Descendants that had to be ended after it."""
     error: str = ""
     """Why it could not be started."""
+    limit: str = ""
+    """Which limit it was over, in words."""
 
 
 class Digest(msgspec.Struct, kw_only=True):
@@ -243,7 +247,7 @@ def _so_far(digest: Digest) -> Usage | None:
 def _ended(digest: Digest, exit_: Exit, heard: Ended | None) -> tuple[Ended, str]:
     result, limit, trouble = digest.result, digest.limit, digest.trouble
     if stopped := stopped_by_us(exit_):
-        return stopped, f"stopped: {stopped}"
+        return stopped, exit_.limit or f"stopped: {stopped}"
     if exit_.code is None:
         return Ended.NOT_INSTALLED, exit_.error
     if result is not None and not result.error:
@@ -294,6 +298,8 @@ def stopped_by_us(exit_: Exit) -> Ended | None:
             return Ended.IDLE
         case Stop.BUDGET:
             return Ended.BUDGET_LIMIT
+        case Stop.OVER_LIMIT:
+            return Ended.OVER_LIMIT
         case Stop.HAND_OFF:
             return Ended.HANDED_OVER
         case Stop.INTERRUPTED:

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from ralph.core.doors import Rule
-from ralph.core.hidden import AGENT_FILES, AGENT_SETTINGS, DESKTOP, HIDDEN, OTHER_AGENTS
+from ralph.core.hidden import AGENT_FILES, AGENT_SETTINGS, DESKTOP, HIDDEN
+from ralph.core.resources import Resources
 
 
 class Access(StrEnum):
@@ -47,6 +48,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """What is shown there instead, where that can be done."""
     stays: bool = False
     """It is written in, and cannot be renamed or replaced."""
+    broad: bool = False
+    """Hidden as a whole, since nothing in it is needed; what is, is a place of its own."""
 
 
 class Blocked(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +101,8 @@ class Fence(msgspec.Struct, frozen=True, kw_only=True):
     """The folder with Ralph's own files."""
     documents: tuple[str, ...] = ()
     """Names of those in it that sessions write."""
+    limits: Resources = Resources()
+    """What a command may use of the machine."""
 
     def with_places(self, *more: Place) -> "Fence":
         """The same with more places; each counts more than what is there."""
@@ -154,8 +159,10 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     """What git's settings name in the checkout."""
     unfinished: tuple[str, ...] = ()
     """Folders in the repository that are there and that no commit needs, such as a rebase."""
-    needed: tuple[str, ...] = ()
-    """Without these nothing can be started, wherever they are."""
+    homes: tuple[str, ...] = ()
+    """Folders in which people keep what is theirs, beside `home`."""
+    needed: tuple[tuple[str, str], ...] = ()
+    """What a session must see to work, wherever it is, and why."""
     doors: tuple[str, ...] = ()
     """Folders with a socket of our own."""
     variables: Mapping[str, str] = {}
@@ -170,6 +177,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     read: tuple[str, ...] = ()
     network: Network = Network.ON
     domains: tuple[str, ...] = ()
+    limits: Resources = Resources()
     rules: Mapping[str, Rule]
     """All that there are, open or not."""
 
@@ -212,8 +220,9 @@ def build(site: Site, wishes: Wishes) -> Fence:
     open_ = {name: rule for name, rule in wishes.rules.items() if name in wishes.allow}
     shut = {name: rule for name, rule in wishes.rules.items() if name not in wishes.allow}
     places = (
+        *_unseen(site),
+        *(_read(path, why) for path, why in site.needed),
         *_secrets(site, shut),
-        *(_read(path, "needed to start anything") for path in site.needed),
         *(_read(path, "the door to the running loop") for path in site.doors),
         *_checkout(site),
         *_repository(site),
@@ -247,16 +256,30 @@ def build(site: Site, wishes: Wishes) -> Fence:
         documents=tuple(dict.fromkeys((*DOCUMENTS, *(p.rpartition("/")[2] for p in papers)))),
         network=wishes.network,
         domains=wishes.domains,
+        limits=wishes.limits,
         dropped=(*DESKTOP, *(name for rule in shut.values() for name in rule.env)),
         env=tuple((name, _join(site.cache, folder)) for name, folder in CACHES.items()),
     )
 
 
+def _unseen(site: Site) -> Iterable[Place]:
+    """Everything, to begin with: what a session needs is named one by one."""
+    unneeded = "what no session needs is not there"
+    yield Place(path="/", access=Access.HIDE, why=unneeded, broad=True)
+    # Named as well, for those who open a folder around them.
+    whys = dict.fromkeys(site.homes, "homes: nothing in them that is not listed here")
+    whys["/run"] = "sockets of the system and of desktops"
+    whys[site.home] = "your home: nothing in it that is not listed here"
+    for path, why in whys.items():
+        yield Place(path=path, access=Access.HIDE, why=why, broad=True)
+
+
 def _secrets(site: Site, shut: Mapping[str, Rule]) -> Iterable[Place]:
     for why, paths in HIDDEN.items():
         yield from (_hide(_full(path, site), why) for path in paths)
-    for path in OTHER_AGENTS:
-        yield _hide(_full(path, site), "each session has an agent's folder of its own")
+    for name in (*AGENT_SETTINGS, ".claude.json"):
+        path = _join(site.home, name)
+        yield _hide(path, "each session has an agent's folder of its own")
     for name, rule in shut.items():
         for path in (*rule.write, *rule.read):
             yield _hide(_full(path, site), f"--allow {name} opens it")
@@ -270,8 +293,6 @@ def _opened(site: Site, rules: Mapping[str, Rule]) -> Iterable[Place]:
 
 def _checkout(site: Site) -> Iterable[Place]:
     yield _write(site.top, "the checkout")
-    if site.home != site.top and is_inside(site.home, site.top):
-        yield _read(site.home, "your home, wherever it is")
     for folder in dict.fromkeys((site.top, site.project)):
         for name in AGENT_SETTINGS:
             yield _steers(_join(folder, name), Absent.FOLDER)

@@ -1,4 +1,4 @@
-"""What a session has no business with: other people's keys, and the sockets of a desktop."""
+"""What stays hidden inside a folder that is visible: known stores of keys and logins."""
 
 from typing import Final
 
@@ -61,27 +61,6 @@ HIDDEN: Final = {
         "~/.config/hub",
         "~/.config/glab-cli",
     ),
-    "browsers, mail and messages": (
-        "~/.mozilla",
-        "~/.thunderbird",
-        "~/.config/google-chrome",
-        "~/.config/chromium",
-        "~/.config/BraveSoftware",
-        "~/.config/microsoft-edge",
-        "~/.config/Slack",
-        "~/.config/Signal",
-        "~/.config/discord",
-        "~/snap/firefox",
-        "~/snap/chromium",
-        "~/.var/app",
-        "~/Library/Application Support/Google/Chrome",
-        "~/Library/Application Support/Firefox",
-        "~/Library/Cookies",
-        "~/Library/Mail",
-        "~/Library/Messages",
-        "~/Library/Safari",
-    ),
-    "the screen": ("~/.Xauthority", "~/.ICEauthority"),
     "histories, in which passwords end up": (
         "~/.bash_history",
         "~/.zsh_history",
@@ -115,29 +94,7 @@ HIDDEN: Final = {
         "/var/lib/cloud",
     ),
 }
-"""By the reason for which they are hidden."""
-
-OTHER_AGENTS: Final = (
-    "~/.claude",
-    "~/.claude.json",
-    "~/.claude.json.backup",
-    "~/.config/claude",
-    "~/.codex",
-    "~/.factory",
-    "~/.gemini",
-    "~/.config/github-copilot",
-    "~/.copilot",
-    "~/.cursor",
-    "~/.config/opencode",
-    "~/.local/share/opencode",
-    "~/.qwen",
-    "~/.codeium",
-    "~/.config/amp",
-    "~/.local/share/amp",
-    "~/.config/goose",
-    "~/.augment",
-)
-"""Agents' own folders in a person's home: logins, histories, and hooks that would run outside."""
+"""Known stores, by the reason for which they are hidden, also in a folder that a person opens."""
 
 STEERING_FOLDERS: Final = (".claude", ".codex", ".factory")
 """Folders that steer agents, wherever one is started: what is planted there runs then."""

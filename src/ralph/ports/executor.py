@@ -6,6 +6,7 @@ from typing import Protocol
 import msgspec
 
 from ralph.core.ending import Exit, Stop
+from ralph.core.resources import Resources
 
 
 class Interrupted(Exception):
@@ -20,6 +21,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     stdin: bytes = b""
     """Written, then closed."""
+    limits: Resources = Resources()
+    """What it may use. Over a limit it is ended at once, with all that it started."""
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,6 +81,23 @@ class Captures(Protocol):
     def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
         """Let time pass before such a command is tried again; a longer wait is shown to people.
         `is_over` is asked at least twice a second, and True ends it."""
+        ...
+
+
+class LimitedCaptures(Captures, Protocol):
+    """Who runs them within limits."""
+
+    def capture(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout_s: float = 120.0,
+        limits: Resources = ...,
+    ) -> Captured:
+        """The same; over a limit it is ended at once."""
         ...
 
 

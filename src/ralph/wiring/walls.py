@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from hashlib import sha256
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -12,17 +13,18 @@ from msgspec.structs import replace
 from ralph.adapters.agents.homes import SessionHomes
 from ralph.adapters.executor.clock import SystemClock
 from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.usage import total_memory
 from ralph.adapters.sandbox.bubblewrap import Bubblewrap
 from ralph.adapters.sandbox.choosing import choose
 from ralph.adapters.sandbox.describing import Described, describe, private
 from ralph.adapters.sandbox.documents import documents, templates
-from ralph.adapters.sandbox.needed import needed, ours
+from ralph.adapters.sandbox.needed import homes, needed, ours, with_its_folder
 from ralph.adapters.sandbox.searching import Outside, out_of_reach
 from ralph.adapters.sandbox.traps import steering, unfinished
 from ralph.adapters.sandbox.wall import CheckoutWall, Inside, NoWall
 from ralph.adapters.workspace.known_projects import list_projects, other_projects, sandbox_caches
-from ralph.adapters.workspace.layout import borrowed, layout, top_of
-from ralph.adapters.workspace.named import Named, files_in, named_by_git
+from ralph.adapters.workspace.layout import Layout, alternates, borrowed, layout, top_of
+from ralph.adapters.workspace.named import Named, Settings, files_in, named_by_git
 from ralph.config.load import Loaded
 from ralph.core.domains import check_domains
 from ralph.core.doors import Rule, all_rules, check_rules
@@ -43,11 +45,16 @@ from ralph.core.fence import (
     build,
     is_inside,
 )
+from ralph.core.resources import Resources, size
 from ralph.files import walk
 from ralph.ports.agent import Agent, Traits
-from ralph.ports.executor import Captures
+from ralph.ports.executor import Captures, LimitedCaptures
 from ralph.ports.sandbox import Sandbox, Wall
 from ralph.wiring.project import Project
+
+MEMORY_SHARE: Final = 0.75
+DISK_SHARE: Final = 0.25
+"""What a session may use of a machine's memory, and of what is free on its disk."""
 
 
 def wishes(loaded: Loaded) -> Wishes:
@@ -68,6 +75,15 @@ def wishes(loaded: Loaded) -> Wishes:
         read=settings.read,
         network=Network(settings.network),
         domains=settings.domains,
+        limits=Resources(
+            processes=settings.processes,
+            memory=int(total_memory() * MEMORY_SHARE)
+            if settings.memory == "auto"
+            else size(settings.memory),
+            open_files=settings.open_files,
+            disk=size(settings.disk),
+            disk_share=DISK_SHARE if settings.disk == "auto" else 0.0,
+        ),
         rules=rules,
     )
 
@@ -102,6 +118,8 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     database: str
     environ: Mapping[str, str]
     doors: tuple[str, ...] = ()
+    command: str = ""
+    """What a person runs behind the wall."""
 
     @property
     def state(self) -> str:
@@ -124,7 +142,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
             database=os.path.abspath(self.database),
             cache=_cache(root, self.environ),
             folders=self.state,
-            needed=needed(self.environ, home),
+            homes=homes(),
             documents=documents(self._project(top), self.loaded.variables),
             templates=templates(self._project(top), self.loaded.variables),
             ours=(*ours(top), *self._messenger(top)),
@@ -135,11 +153,53 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
             variables=self.environ,
         )
         wanted = wishes(self.loaded)
+        fence = build(site, wanted)
         # Git itself is asked, so it must not be one that a session has put there.
-        path = out_of_reach(self.path, build(site, wanted))
-        named = _git_runs(top, (top, repository.git_dir, repository.common_dir), path)
-        fence = build(replace(site, git_runs=named), wanted)
-        return fence.with_places(*self._lent(top), *self._named(fence))
+        settings = _git_settings(top, out_of_reach(self.path, fence))
+        roots = (top, repository.git_dir, repository.common_dir)
+        inside = [one for one in settings.named if any(is_inside(one.path, r) for r in roots)]
+        outside = [one for one in settings.named if one not in inside]
+        site = replace(
+            site,
+            git_runs=tuple((one.path, _if_absent(one)) for one in inside if one.is_run),
+            needed=(*self._needed(fence, top, repository), *self._read_by_git(outside, home)),
+        )
+        fence = build(site, wanted)
+        fence = fence.with_places(*self._lent(top), *self._named(fence))
+        if any(one.holds_secret for one in outside):
+            return replace(fence, env=(*fence.env, *self._identity(settings)))
+        return fence
+
+    def _needed(self, fence: Fence, top: str, repository: Layout) -> Iterator[tuple[str, str]]:
+        """What sessions need of this machine."""
+        places = fence.places
+        yield from needed(
+            self.environ,
+            fence.home,
+            written=[place.path for place in places if place.access is Access.WRITE],
+            hidden=[p.path for p in places if p.access is Access.HIDE and not p.broad],
+            checkouts=(top, self._project(top)),
+        )
+        for path in alternates(repository.common_dir):
+            yield path, "this repository borrows objects there"
+
+    def _read_by_git(self, named: Sequence[Named], home: str) -> Iterator[tuple[str, str]]:
+        """Settings outside of the checkout, and what they name that is only read."""
+        base = self.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+        usual = (os.path.join(home, ".gitconfig"), os.path.join(base, "git", "config"))
+        read = [one.path for one in named if one.counts_when_made or not one.is_run]
+        secret = [one.path for one in named if one.holds_secret]
+        for path in dict.fromkeys((*usual, *read)):
+            if path not in secret:
+                yield path, "settings of git"
+
+    def _identity(self, settings: Settings) -> Iterator[tuple[str, str]]:
+        """Who commits, where sessions cannot read it, since a password is beside it."""
+        yield "GIT_CONFIG_GLOBAL", os.devnull
+        for name, value in (("NAME", settings.name), ("EMAIL", settings.email)):
+            for who in ("AUTHOR", "COMMITTER"):
+                if value and f"GIT_{who}_{name}" not in self.environ:
+                    yield f"GIT_{who}_{name}", value
 
     def _lent(self, top: str) -> Iterator[Place]:
         """What a checkout that was made for a session needs of the person's own: it can be in a
@@ -162,13 +222,15 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
 
     def _named(self, fence: Fence) -> Iterator[Place]:
         """Files that the person's own commands name, such as an agent's script: they may be in a
-        folder that is another one inside, such as /tmp. What is written or hidden stays so."""
+        folder that is not there inside, such as /tmp. What is written or holds keys stays so."""
         config = self.loaded.config
         own = (line for name, line in self.loaded.variables.items() if name.startswith("AGENT_"))
-        for command in (config.agent.command, *own, *config.gates.commands.values()):
+        for command in (config.agent.command, *own, *config.gates.commands.values(), self.command):
             for path in files_in(command, self.loaded.root):
-                if fence.access(path) is Access.READ:
-                    yield Place(path=path, access=Access.READ, why="a command of yours names it")
+                place = fence.place(path)
+                if place is None or place.access is Access.READ or place.broad:
+                    shown = with_its_folder(path, fence.home, fence.top)
+                    yield Place(path=shown, access=Access.READ, why="a command of yours names it")
 
     def _messenger(self, top: str) -> tuple[str, ...]:
         """What a person's own command for messages names in the checkout: it runs outside."""
@@ -203,13 +265,12 @@ def _others(top: str, root: str) -> Iterator[str]:
 
 
 @lru_cache
-def _git_runs(top: str, roots: tuple[str, ...], path: str) -> tuple[tuple[str, Absent], ...]:
+def _git_settings(top: str, path: str) -> Settings:
     """Asked once: a run's configuration is frozen when it starts."""
     try:
-        named = named_by_git(Outside(Processes(SystemClock()), path), top, roots)
+        return named_by_git(Outside(Processes(SystemClock()), path), top)
     except Unavailable:
-        return ()  # without git nothing heeds its settings
-    return tuple((one.path, _if_absent(one)) for one in named)
+        return Settings(named=(), name="", email="")  # without git nothing heeds its settings
 
 
 def _if_absent(one: Named) -> Absent:
@@ -309,7 +370,7 @@ def _check_top(fence: Fence) -> None:
     elif any(
         place.access is Access.HIDE and is_inside(top, os.path.realpath(place.path))
         for place in fence.places
-        if place.path
+        if place.path and not place.broad
     ):
         trouble = f"{fence.top} lies where sessions must not look"
     else:
@@ -345,7 +406,7 @@ def an_enclosure(ground: Ground, traits: Traits | None) -> Iterator[Enclosure]:
         yield Enclosure(wall=wall, executor=executor, env=env, home=homes.folder)
 
 
-def our_git(executor: Captures, wall: CheckoutWall, state: str, *more: str) -> Captures:
+def our_git(executor: LimitedCaptures, wall: CheckoutWall, state: str, *more: str) -> Captures:
     """Ralph's own git, behind the same wall. It also writes its locks, private checkouts and
     `more`, and replaces documents, as a session cannot."""
     why = "Ralph's own git works there"

@@ -86,7 +86,7 @@ class CommandAgent:
         """A plain command has only its exit code and its words."""
         message = digest.tail
         if ended := stopped_by_us(exit_):
-            return Ending(ended=ended, message=message, detail=f"stopped: {ended}")
+            return Ending(ended=ended, message=message, detail=exit_.limit or f"stopped: {ended}")
         match exit_.code:
             case None:
                 return Ending(ended=Ended.NOT_INSTALLED, detail=exit_.error)

@@ -13,12 +13,15 @@ from typing import Final
 from ralph.adapters.executor.farewell import open_pidfd
 from ralph.adapters.executor.starting import NotStarted, start
 from ralph.adapters.executor.stopping import kill, signal_group
+from ralph.adapters.executor.usage import Unlimited, Usage, watch_usage
 from ralph.core.errors import Unavailable
+from ralph.core.resources import Resources
 from ralph.ports.executor import Captured, Interrupted
 
 READ_BYTES: Final = 256 * 1024
 TIMED_OUT: Final = 124
 """The code that timeout(1) has made known."""
+OVER_LIMIT: Final = 125
 END_WAIT_S: Final = 0.5
 """For git to remove its lock files, once it is asked to end."""
 KILL_WAIT_S: Final = 2.0
@@ -35,6 +38,7 @@ def capture(
     stdin: bytes,
     timeout_s: float,
     started: Callable[[int], None],
+    limits: Resources,
     tick: Callable[[], bool] | None = None,
     patience: Callable[[float], float] = lambda _: math.inf,
 ) -> Captured:
@@ -46,8 +50,9 @@ def capture(
     except NotStarted as error:
         raise Unavailable(str(error)) from error
     started(child.pid)
-    reading = _Reading(child, stdin)
     began = time.monotonic()
+    usage = watch_usage(limits, child.pid, now=began, brief=tick is None)
+    reading = _Reading(child, stdin, usage)
 
     def called_off() -> bool:
         return (tick is not None and tick()) or time.monotonic() >= patience(began)
@@ -55,9 +60,16 @@ def capture(
     try:
         timed_out = not reading.until_end(began + timeout_s, called_off)
     finally:
+        if reading.limit:
+            kill(child, KILL_WAIT_S)
         _end(child)
+        limit = usage.close()
         reading.close()
     stdout, stderr = (b"".join(parts) for parts in reading.parts)
+    limit = reading.limit or limit
+    if limit:
+        note = f"ralph: {limit}\n".encode()
+        return Captured(code=OVER_LIMIT, stdout=stdout, stderr=stderr + note)
     if not timed_out:
         return Captured(code=child.returncode, stdout=stdout, stderr=stderr)
     note = f"{argv[0]} took more than {timeout_s:g} s and was ended\n".encode()
@@ -80,10 +92,15 @@ class _Reading:
     life.
     """
 
-    def __init__(self, child: subprocess.Popen[bytes], stdin: bytes) -> None:
+    def __init__(
+        self, child: subprocess.Popen[bytes], stdin: bytes, usage: Usage | Unlimited
+    ) -> None:
         assert child.stdout is not None
         assert child.stderr is not None
         self._child = child
+        self._usage = usage
+        self.limit = ""
+        """Which limit it was over."""
         self._prompt = memoryview(stdin)
         self._out, self._err = child.stdout.fileno(), child.stderr.fileno()
         self.parts: tuple[list[bytes], list[bytes]] = ([], [])
@@ -102,6 +119,9 @@ class _Reading:
     def until_end(self, until: float, called_off: Callable[[], bool]) -> bool:
         """False if time ran out."""
         while (left := until - time.monotonic()) > 0:
+            self.limit = self._usage.over(until - left)
+            if self.limit:
+                return True
             if called_off():
                 raise Interrupted
             left = min(left, TICK_S if self._pidfd is not None else LOOK_AGAIN_S)

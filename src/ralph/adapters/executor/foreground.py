@@ -1,11 +1,18 @@
 """A command in a person's own terminal, to its end."""
 
 import contextlib
+import os
+import select
 import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from types import FrameType
 
+from ralph.adapters.executor.capture import LOOK_AGAIN_S
+from ralph.adapters.executor.farewell import open_pidfd
+from ralph.adapters.executor.loop import TICK_S
 from ralph.adapters.executor.starting import NotStarted, reason
 from ralph.adapters.executor.stopping import signal_group
 from ralph.ports.executor import Command
@@ -26,10 +33,22 @@ def start_in_sight(command: Command) -> "subprocess.Popen[bytes]":
         raise NotStarted(reason(error, command.argv, command.cwd)) from error
 
 
-def wait_for(child: "subprocess.Popen[bytes]") -> int:
-    """Wait, and pass on what people send us meanwhile."""
+def wait_for(child: "subprocess.Popen[bytes]", over: Callable[[float], str]) -> int:
+    """Wait, and pass on what people send us meanwhile. Over a limit it is ended, and told so."""
+    pidfd = open_pidfd(child.pid)
+    poll = select.poll()
+    if pidfd is not None:
+        poll.register(pidfd, select.POLLIN)
     with _passing_on(child.pid):
-        return child.wait()
+        while child.poll() is None:
+            if limit := over(time.monotonic()):
+                sys.stderr.write(f"ralph: the command was ended: {limit}\n")
+                signal_group(child.pid, signal.SIGKILL)
+                return child.wait()
+            poll.poll(TICK_S * 1000 if pidfd is not None else LOOK_AGAIN_S * 1000)
+    if pidfd is not None:
+        os.close(pidfd)
+    return child.wait()
 
 
 @contextlib.contextmanager

@@ -22,8 +22,10 @@ from ralph.adapters.executor.running import Patience, Running
 from ralph.adapters.executor.starting import NotStarted, start
 from ralph.adapters.executor.stopping import ORDER, kill, signal_group
 from ralph.adapters.executor.sweep import MARKER, Sweeper, Traces
-from ralph.core.ending import Exit
+from ralph.adapters.executor.usage import watch_usage
+from ralph.core.ending import Exit, Stop
 from ralph.core.errors import Unavailable
+from ralph.core.resources import Resources
 from ralph.ports.clock import Clock
 from ralph.ports.executor import Captured, Command, Interrupted, Listener, Timeouts
 
@@ -38,6 +40,9 @@ SHOWN_S: Final = 3.0
 
 def _print_wait(why: str, seconds: float) -> None:
     sys.stderr.write(f"ralph: {why}; waiting for up to {seconds:.0f} s\n")
+
+
+NO_LIMITS: Final = Resources()
 
 
 class Processes:
@@ -98,6 +103,7 @@ class Processes:
             file.close()
             return Exit(error=str(error), duration_s=self._clock.monotonic() - began)
         self._current = (child.pid, traces)
+        usage = watch_usage(command.limits, child.pid, now=began, log=log)
 
         def chores() -> None:
             file.mend()
@@ -117,6 +123,7 @@ class Processes:
                 line_limit=line_limit,
                 patience=self._patience,
                 chores=chores,
+                over=usage.over,
             )
             swept = self._follow(running, child, traces)
         except BaseException:
@@ -126,14 +133,17 @@ class Processes:
             raise
         finally:
             self._current = None
+            limit = usage.close()
             file.close()
-        notes = filter(None, (file.trouble, self._unkillable_note(child)))
+        limit = running.limit or limit
+        notes = filter(None, (limit, file.trouble, self._unkillable_note(child)))
         return Exit(
             code=-signal.SIGKILL if child.returncode is None else child.returncode,
-            stop=running.stop,
+            stop=Stop.OVER_LIMIT if limit else running.stop,
             duration_s=self._clock.monotonic() - began,
             stderr=running.pipes.stderr + "".join(f"\nralph: {note}" for note in notes),
             swept=swept,
+            limit=limit,
         )
 
     def _follow(self, running: Running, child: subprocess.Popen[bytes], traces: Traces) -> int:
@@ -180,9 +190,12 @@ class Processes:
         env: Mapping[str, str] | None = None,
         stdin: bytes = b"",
         timeout_s: float = 120.0,
+        limits: Resources = NO_LIMITS,
     ) -> Captured:
         """Run a short command of our own (git) and return what it printed."""
-        return self._capture(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
+        return self._capture(
+            argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s, limits=limits
+        )
 
     def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
         """Let time pass before a short command is tried again; a longer wait is shown. A signal
@@ -201,6 +214,7 @@ class Processes:
             env=command.env,
             stdin=command.stdin,
             timeout_s=timeout_s,
+            limits=command.limits,
             tick=tick,
         )
 
@@ -212,6 +226,7 @@ class Processes:
         env: Mapping[str, str] | None,
         stdin: bytes,
         timeout_s: float,
+        limits: Resources,
         tick: Callable[[], bool] | None = None,
     ) -> Captured:
         def started(pid: int) -> None:
@@ -229,6 +244,7 @@ class Processes:
                 stdin=stdin,
                 timeout_s=timeout_s,
                 started=started,
+                limits=limits,
                 tick=tick,
                 patience=patience,
             )
@@ -259,10 +275,12 @@ class Processes:
             child = start_in_sight(command)
         except NotStarted as error:
             raise Unavailable(str(error)) from error
+        usage = watch_usage(command.limits, child.pid, now=self._clock.monotonic())
         try:
-            code = wait_for(child)
+            code = wait_for(child, usage.over)
         finally:
             kill(child, self._patience.stop_s)
+            usage.close()
             self._sweeper.after(child.pid, traces)
         # As a shell has it.
         return code if code >= 0 else 128 - code

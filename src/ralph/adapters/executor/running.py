@@ -42,11 +42,17 @@ class Running:
         line_limit: int,
         patience: Patience,
         chores: Callable[[], None],
+        over: Callable[[float], str],
     ) -> None:
         self._child = child
         self._loop = loop
         self._clock = clock
+        self._log = log
         self._chores = chores
+        self._over = over
+        """Which limit it is over, in words."""
+        self.limit = ""
+        """The one for which we stopped it."""
         self._listener = listener
         self._patience = patience
         self.stop: Stop | None = None
@@ -97,6 +103,8 @@ class Running:
         asked = self._listener.tick()
         if asked is not None:
             self._begin_stop(asked, now)
+        if limit := self._over(now):
+            self._end_now(limit, now)
 
     def _mind_time(self, now: float) -> None:
         if self._drain_until is not None:
@@ -113,6 +121,13 @@ class Running:
         if self._stopping is None and self._drain_until is None:
             self.stop = reason
             self._stopping = Stopping(self._child.pid, self._patience.stop_s, now)
+
+    def _end_now(self, limit: str, now: float) -> None:
+        """Without asking: what it does meanwhile harms others."""
+        if not self.limit and self._drain_until is None:
+            self.stop, self.limit = Stop.OVER_LIMIT, limit
+            self._log.write(f"\nralph: {limit}\n".encode())
+            self._stopping = Stopping(self._child.pid, self._patience.stop_s, now, at_once=True)
 
     def _next_at(self) -> float:
         if self._drain_until is not None:

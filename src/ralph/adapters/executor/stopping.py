@@ -14,10 +14,10 @@ ORDER: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 class Stopping:
     """A child's group on its way out."""
 
-    def __init__(self, group: int, grace_s: float, now: float) -> None:
+    def __init__(self, group: int, grace_s: float, now: float, *, at_once: bool = False) -> None:
         self._group = group
         self._grace_s = grace_s
-        self._left = list(ORDER)
+        self._left = list(ORDER[-1:] if at_once else ORDER)
         self.next_at = now
         self.given_up = False
         """Even SIGKILL did not help: it runs as another user, or hangs in the kernel."""

@@ -11,23 +11,30 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.adapters.sandbox.calls import written
-from ralph.adapters.sandbox.launcher import version
+from ralph.adapters.sandbox.launcher import KNOWS_UNIX_SOCKETS, version
 from ralph.adapters.sandbox.launching import (
     CALLS_FD,
     FORWARD_PORT,
     filtering,
     forwarding,
     launcher,
-    part_of,
     shell,
     to_proxy,
     unstartable,
     whole_path,
 )
-from ralph.adapters.sandbox.terrain import Ground, Lot, around, folders_between, survey
+from ralph.adapters.sandbox.terrain import (
+    Ground,
+    Lot,
+    around,
+    folders_between,
+    limits_for,
+    survey,
+    to_start,
+)
 from ralph.core.ending import Exit
 from ralph.core.errors import TemporaryFailure
-from ralph.core.fence import Access, Fence, Network, is_inside
+from ralph.core.fence import Access, Fence, Network
 from ralph.core.temporary import is_temporary, killed_by
 from ralph.ports.executor import Captures, Command
 from ralph.ports.sandbox import Trouble
@@ -40,8 +47,10 @@ WALL: Final = (
     *("--unshare-user", "--cap-drop", "ALL"),
     *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     "--die-with-parent",
-    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"),
 )
+OWN: Final = ("--dev", "/dev", "--proc", "/proc")
+SHARED_MEMORY: Final = ("--tmpfs", "/dev/shm")
+SHARE_OF_MEMORY: Final = 4
 COVERED: Final = ("sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr")
 """Of /proc: files in there belong to root, whatever its powers. What is written to `core_pattern`
 runs as the real root, outside."""
@@ -55,9 +64,13 @@ NAMELESS: Final = (
     ' [sandbox] network = "off" or "proxy" closes them'
 )
 
+LATER: Final = (
+    "a socket that another program makes in a visible folder after a session began can be"
+    " reached, since this kernel is older than 7.1"
+)
+"""Told by `ralph sandbox show`, and not in every run: it takes a program that makes one there."""
+
 PRIVATE: Final = ("/tmp", "/var/tmp")
-EMPTY: Final = ("/run", "/var/run")
-"""Sockets of the system and of desktops."""
 NULL: Final = ("--ro-bind", "/dev/null")
 """Cannot even be opened there: mounts inside have no devices."""
 
@@ -106,11 +119,16 @@ class Bubblewrap:
             said = self._try(executor)
         if said:
             return Trouble(reason=f"bubblewrap cannot start: {said}", way_out=_way_out(said))
-        self.gaps = () if version() >= KNOWS_SOCKETS else (NAMELESS,)
+        known = version()
+        self.gaps = (
+            *(() if known >= KNOWS_SOCKETS else (NAMELESS,)),
+            *(() if known >= KNOWS_UNIX_SOCKETS else (LATER,)),
+        )
         return None
 
     def _try(self, executor: Captures) -> str:
-        argv = (self._program, *self._wall, "--", "/bin/sh", "-c", "exit 0")
+        whole = ("--ro-bind", "/", "/", *OWN, *SHARED_MEMORY)
+        argv = (self._program, *self._wall, *whole, "--", "/bin/sh", "-c", "exit 0")
         said = ""
         for pause in (0.1, 1.0, 4.0):
             got = executor.capture(argv, cwd="/", timeout_s=20.0)
@@ -141,14 +159,19 @@ class Bubblewrap:
             *self._wall,
             *(("--unshare-net",) if is_alone else ()),
             *(("--seccomp", str(CALLS_FD)) if calls else ()),
-            *_mounts(fence, ground, program),
+            *_mounts(fence, ground, program, sized=NO_NESTING in self._wall),
             *("--chdir", command.cwd, "--"),
             *forwarding(fence),
-            *(() if self._plain else launcher("/tmp", "scope=1")),
+            *(() if self._plain else launcher("/tmp", *_orders(fence), limits=fence.limits)),
             *command.argv,
         )
         temp = dict.fromkeys(("TMPDIR", "TMP", "TEMP"), "/tmp")
-        return replace(command, argv=argv, env={**env, **temp, **to_proxy(fence, FORWARD_PORT)})
+        return replace(
+            command,
+            argv=argv,
+            env={**env, **temp, **to_proxy(fence, FORWARD_PORT)},
+            limits=limits_for(fence, ground.lots),
+        )
 
     def has_failed(self, exit_: Exit) -> str:
         """It says so itself, and ends with 1 before anything was started."""
@@ -158,24 +181,35 @@ class Bubblewrap:
         return ""
 
 
-def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
+def _orders(fence: Fence) -> Iterator[str]:
+    """For the launcher: what Landlock closes inside, and what it leaves open."""
+    yield "scope=1"
+    yield from (f"socket={os.path.realpath(path)}" for path in (*fence.doors, *fence.sockets))
+
+
+def _mounts(fence: Fence, ground: Ground, program: str, *, sized: bool) -> Iterator[str]:
     """From the outside in: each lies on top of what it is in."""
-    for name in COVERED:
-        if os.path.exists(f"/proc/{name}"):
-            yield from ("--ro-bind", f"/proc/{name}", f"/proc/{name}")
+    root = next((lot.access for lot in ground.lots if lot.path == "/"), Access.READ)
+    yield from _base(fence, root, sized=sized)
     base = _private(fence)
     yield from (part for path, how in base for part in (*how, path))
-    shown = {path: Access.HIDE for path, _ in base}
+    shown = {"/": root, "/proc": Access.READ, "/dev": Access.READ}
+    shown |= {path: Access.HIDE for path, _ in base}
     # In the place of these another folder is shown.
     others = {lot.path for lot in ground.lots if lot.place.source}
     for lot in ground.lots:
+        if lot.path in ("/", "/proc", "/dev"):
+            continue
         if lot.access is Access.WRITE and _is_open(lot, shown, others):
             # A mount of its own could not be removed, and git replaces files by new ones.
             continue
         yield from _holders(lot, shown)
         yield from _mount(lot, shown)
         shown[lot.path] = lot.access
-    yield from _program(program, shown)
+    for path in to_start(program, ground.lots):
+        shown[path] = Access.READ
+        yield from ("--ro-bind", path, path)
+    yield from _names(fence, ground, shown)
     for path in ground.sockets:
         if around(path, shown) is not Access.HIDE:
             yield from (*NULL, path)
@@ -183,7 +217,12 @@ def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
         real = os.path.realpath(path)
         if os.path.exists(real):
             yield from ("--bind", real, real)
-    yield from (part for path in ground.blocked for part in (*NULL, path))
+    yield from (
+        part
+        for path in ground.blocked
+        for part in (*NULL, path)
+        if around(path, shown) is not Access.HIDE
+    )
     # Last, since something in them may be shown after all.
     yield from (
         part
@@ -193,6 +232,30 @@ def _mounts(fence: Fence, ground: Ground, program: str) -> Iterator[str]:
         and around(lot.path, shown) is not Access.HIDE
         for part in ("--remount-ro", lot.path)
     )
+
+
+def _base(fence: Fence, root: Access, *, sized: bool) -> Iterator[str]:
+    """What lies below everything else: the system as a whole, if it is open, and its devices."""
+    if root is not Access.HIDE:
+        yield from ("--bind" if root is Access.WRITE else "--ro-bind", "/", "/")
+    yield from OWN
+    if sized and fence.limits.memory:
+        # Files in there are memory, and belong to no process that could be counted.
+        yield from ("--size", str(fence.limits.memory // SHARE_OF_MEMORY))
+    yield from SHARED_MEMORY
+    for name in COVERED:
+        if os.path.exists(f"/proc/{name}"):
+            yield from ("--ro-bind", f"/proc/{name}", f"/proc/{name}")
+
+
+def _names(fence: Fence, ground: Ground, shown: Mapping[str, Access]) -> Iterator[str]:
+    """By which visible folders are known, where nothing else of the folder around is there."""
+    home = os.path.realpath(fence.home)
+    if home not in shown or around(home, shown) is Access.HIDE:
+        yield from ("--dir", home)
+    for link, target in ground.aliases:
+        if link not in shown and around(link, shown) is Access.HIDE:
+            yield from ("--symlink", target, link)
 
 
 def _is_open(lot: Lot, shown: Mapping[str, Access], others: Container[str]) -> bool:
@@ -209,7 +272,6 @@ def _private(fence: Fence) -> list[tuple[str, tuple[str, ...]]]:
     """Folders that are others inside."""
     temp = ("--bind", fence.temp) if fence.temp else ("--tmpfs",)
     found = {os.path.realpath(path): temp for path in PRIVATE if os.path.isdir(path)}
-    found |= {os.path.realpath(path): ("--tmpfs",) for path in EMPTY if os.path.isdir(path)}
     return list(found.items())
 
 
@@ -219,7 +281,6 @@ def _mount(lot: Lot, shown: dict[str, Access]) -> tuple[str, ...]:
         case Access.WRITE:
             return ("--bind", lot.place.source or lot.path, lot.path)
         case Access.READ:
-            # Everything is read-only to begin with.
             return () if outer is Access.READ else ("--ro-bind", lot.path, lot.path)
         case Access.HIDE if outer is Access.HIDE:
             return ()
@@ -237,17 +298,6 @@ def _holders(lot: Lot, shown: dict[str, Access]) -> Iterator[str]:
     for folder in folders_between(lot.path, shown):
         shown[folder] = Access.WRITE
         yield from ("--bind", folder, folder)
-
-
-def _program(program: str, shown: dict[str, Access]) -> Iterator[str]:
-    """An agent may be installed in its own folder, which is hidden: just that part comes back."""
-    for path in dict.fromkeys((program, os.path.realpath(program))):
-        if around(path, shown) is Access.HIDE:
-            part = part_of(path, max((p for p in shown if is_inside(path, p)), key=len))
-            # Mounted last, the folder around the checkout would cover it.
-            while part != path and any(is_inside(other, part) for other in shown):
-                part = part_of(path, part)
-            yield from ("--ro-bind", part, part)
 
 
 def how_to_install() -> str:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from ralph.adapters.sandbox.belongings import usual_temp
-from ralph.adapters.sandbox.bubblewrap import EMPTY, PRIVATE, Bubblewrap
+from ralph.adapters.sandbox.bubblewrap import PRIVATE, Bubblewrap
 from ralph.adapters.sandbox.terrain import hits, is_its_own, survey
 from ralph.core.fence import Absent, Access, Fence, Place, ordered
 
@@ -60,7 +60,6 @@ def private(sandbox: str) -> Iterator[Place]:
         yield Place(path=path, access=Access.WRITE, why=why, planned=True)
         return
     yield from (Place(path=path, access=Access.WRITE, why=why) for path in PRIVATE)
-    yield Place(path=EMPTY[0], access=Access.HIDE, why="sockets of the system and of desktops")
 
 
 def describe(

@@ -10,6 +10,7 @@ so it imports next to nothing: `signal` and `json` alone would cost more than th
 import _signal  # type: ignore[import-not-found]
 import ctypes
 import os
+import resource
 import sys
 
 NO_NEW_PRIVS = 38
@@ -24,11 +25,13 @@ BENEATH, PORT = 1, 2
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 OLDEST = (1 << 13) - 1
 """All that the first version knows: read, write, remove, make."""
-REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
-SINCE = {2: REFER, 3: TRUNCATE, 5: IOCTL}
-FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
+REFER, TRUNCATE, IOCTL, CONNECT_UNIX = 1 << 13, 1 << 14, 1 << 15, 1 << 16
+SINCE = {2: REFER, 3: TRUNCATE, 5: IOCTL, 9: CONNECT_UNIX}
+FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL | CONNECT_UNIX
 CONNECT_TCP = 2
 ABSTRACT_SOCKETS, SIGNALS = 1, 2
+KNOWS_UNIX_SOCKETS = 9
+GOES_FIRST = b"500"
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 
 Orders = dict[str, list[str]]
@@ -86,14 +89,47 @@ def main() -> None:
     os.close(os.open(orders["started"][0], os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     if "dies" in orders:
         libc.prctl(DIE_WITH_PARENT, _signal.SIGKILL, 0, 0, 0)
+    _limit(orders)
     calls = _read(orders["calls"][0]) if "calls" in orders else b""
     if "alone" in orders:
         enclose(orders)
     elif "scope" in orders and version() >= 6:
-        _restrict(Ruleset(0, 0, ABSTRACT_SOCKETS), [], [])
+        _restrict(*sockets_only(orders, version()), [])
     if calls:
         _filter(calls)
     _become(sys.argv[split + 1 :])
+
+
+def _limit(orders: Orders) -> None:
+    """What the kernel counts for each process, or each user."""
+    # If the machine runs out of memory, a session goes before anything of the person's.
+    try:
+        fd = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        os.write(fd, GOES_FIRST)
+        os.close(fd)
+    except OSError:
+        pass
+    kinds = {"files": resource.RLIMIT_NOFILE, "size": resource.RLIMIT_FSIZE}
+    if "alone" not in orders:
+        # Counted in a namespace of its own; without one all processes of the person would count.
+        kinds["processes"] = resource.RLIMIT_NPROC
+    for name, kind in kinds.items():
+        if name in orders:
+            soft, hard = resource.getrlimit(kind)
+            # More than is allowed: who comes that far is seen, and ended.
+            most = int(orders[name][0]) * (2 if name == "processes" else 1)
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            soft = most if soft == resource.RLIM_INFINITY else min(soft, most)
+            resource.setrlimit(kind, (soft, most))
+
+
+def sockets_only(orders: Orders, abi: int) -> tuple[Ruleset, list[tuple[str, int]]]:
+    """Where mounts do the rest: sockets of others are closed, but for those that are named."""
+    if abi < KNOWS_UNIX_SOCKETS:
+        return Ruleset(0, 0, ABSTRACT_SOCKETS), []
+    # Every ruleset about files forbids moving them between folders unless it allows that.
+    rules = [("/", REFER), *((path, CONNECT_UNIX) for path in orders.get("socket", ()))]
+    return Ruleset(CONNECT_UNIX | REFER, 0, ABSTRACT_SOCKETS), rules
 
 
 def enclose(orders: Orders) -> None:
@@ -103,10 +139,14 @@ def enclose(orders: Orders) -> None:
         _give_up("Landlock: this kernel has none", 126)
     files = OLDEST | sum(right for since, right in SINCE.items() if abi >= since)
     may_read = EXECUTE | READ_FILE | READ_DIR
-    rules = [("/", READ_DIR)]
-    rules += ((path, may_read) for path in _open_paths("/", set(orders.get("hide", ()))))
-    rules += ((path, may_read) for path in orders.get("read", ()))
-    rules += ((path, files) for path in orders.get("write", ()))
+    hidden = set(orders.get("hide", ()))
+    rules = []
+    for root in orders.get("read", ()):
+        # Names can be listed in all of it, for whoever looks for what there is.
+        rules += [(root, READ_DIR), *((path, may_read) for path in _open_paths(root, hidden))]
+    # Its own sockets can be reached anyway, wherever they are.
+    rules += ((path, files & ~CONNECT_UNIX) for path in orders.get("write", ()))
+    rules += ((path, CONNECT_UNIX) for path in orders.get("socket", ()))
     rules += ((f"/dev/{name}", files & ~EXECUTE) for name in DEVICES)
     is_netted = abi >= 4 and "closed" in orders
     ruleset = Ruleset(
@@ -124,17 +164,18 @@ def _drop_powers() -> None:
     _checked(libc.capset(head, none))
 
 
-def _open_paths(folder: str, hidden: set[str]) -> list[str]:
-    """Everything but what is hidden: Landlock cannot take away a part of what it has given."""
-    found = []
-    for entry in os.scandir(folder):
-        if entry.path in hidden or entry.is_symlink():
-            continue
-        if any(path.startswith(f"{entry.path}/") for path in hidden):
-            found += _open_paths(entry.path, hidden)
-        else:
-            found.append(entry.path)
-    return found
+def _open_paths(root: str, hidden: set[str]) -> list[str]:
+    """A folder but for what is hidden in it: Landlock cannot take away a part of what it has
+    given."""
+    inner = root.rstrip("/") + "/"
+    if not any(path.startswith(inner) and path != root for path in hidden):
+        return [root]
+    try:
+        entries = [entry for entry in os.scandir(root) if not entry.is_symlink()]
+    except OSError:
+        return []  # nobody can look there anyway
+    kept = [entry.path for entry in entries if entry.path not in hidden]
+    return [path for inside in kept for path in _open_paths(inside, hidden)]
 
 
 def _restrict(ruleset: Ruleset, rules: list[tuple[str, int]], ports: list[str]) -> None:
@@ -165,7 +206,8 @@ def _allow(handle: int, path: str, access: int) -> None:
         if not os.path.isdir(path):
             access &= FOR_FILES
         beneath = Beneath(access, fd)
-        _checked(libc.syscall(ADD, handle, BENEATH, ctypes.byref(beneath), 0))
+        if access:
+            _checked(libc.syscall(ADD, handle, BENEATH, ctypes.byref(beneath), 0))
     finally:
         os.close(fd)
 

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.core.fence import Fence, Network, is_inside
+from ralph.core.resources import Resources
 from ralph.ports.executor import Command
 
 HERE: Final = os.path.dirname(os.path.abspath(__file__))
@@ -23,6 +24,7 @@ PATIENT: Final = 'trap "" INT TERM HUP; '
 """A polite stop is meant for the agent: a wall that heeds it falls first, and takes the agent with
 it before that has said its last word. The launcher inside hears signals again."""
 CALLS_FD: Final = 9
+NO_LIMITS: Final = Resources()
 PROXIES: Final = (
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -47,10 +49,12 @@ def python() -> tuple[str, ...]:
     return (os.path.realpath(sys.executable), "-I", "-S")
 
 
-def launcher(temp: str, *orders: str) -> tuple[str, ...]:
+def launcher(temp: str, *orders: str, limits: Resources = NO_LIMITS) -> tuple[str, ...]:
     """Hears signals again, ties the last knots, and becomes the command."""
     started = f"started={os.path.join(temp, STARTED)}"
-    return (*python(), os.path.join(HERE, "launcher.py"), started, *orders, "--")
+    numbers = {"files": limits.open_files, "processes": limits.processes, "size": limits.disk}
+    more = [f"{name}={number}" for name, number in numbers.items() if number]
+    return (*python(), os.path.join(HERE, "launcher.py"), started, *more, *orders, "--")
 
 
 def filtering(fence: Fence, env: Mapping[str, str], listen: "str | int") -> tuple[str, ...]:

@@ -1,30 +1,106 @@
-"""What must be seen inside although the folder around it is replaced: `/tmp` and `/run` are others
-there, and programs may live in them."""
+"""What sessions need of a machine: its system, the programs on their PATH and what those were
+installed with, git's settings, and Ralph itself. Nothing else is visible to them.
+
+A link is followed only where no session can have put it: it would open whatever it leads to.
+"""
 
 import os
+import pwd
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import ralph
 from ralph.core.fence import is_inside
 
-REPLACED: Final = ("/tmp", "/var/tmp", "/run", "/var/run")
-SYSTEM: Final = ("/etc/resolv.conf", "/run/current-system", "/run/opengl-driver", "/run/wrappers")
-"""Names are looked up by the first; on NixOS every program is in the others."""
+Needed = tuple[tuple[str, str], ...]
+"""Paths, and why each is visible."""
+
+HOMES: Final = ("/home", "/root", "/Users", "/var/root")
+SYSTEM: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
+    *("/etc", "/nix", "/gnu", "/snap", "/proc", "/sys"),
+    *("/run/current-system", "/run/opengl-driver", "/run/wrappers"),
+    *(f"/var/lib/{name}" for name in ("alternatives", "apt", "ca-certificates", "dpkg", "rpm")),
+    *("/var/lib/gems", "/var/lib/pacman", "/var/cache/fontconfig"),
+)
+"""On NixOS every program is in /run; on SUSE certificates are in /var/lib."""
+SYSTEM_BINS: Final = ("/usr/bin", "/usr/sbin", "/bin", "/sbin")
+BEHIND_A_LINK: Final = ("/etc/resolv.conf", "/etc/localtime", "/etc/ssl/certs")
+PROGRAMS: Final = frozenset({"bin", "sbin", "shims", "libexec", ".bin"})
+"""What holds programs, in a folder that holds the rest of an installation."""
+SHARED: Final = (".local", ".local/share", ".config", ".cache", "Library", "snap")
+"""Folders of a home in which everything is, not one installation."""
+INSTALLED: Final = frozenset(
+    {"lib", "lib32", "lib64", "libexec", "share", "include", "etc", "man", "conf", "jmods", "ssl"}
+    | {"src", "pkg", "conda-meta", "pkgs", "envs", "versions", "packages", "platform", "plugins"}
+)
+"""Beside programs in an installation whose folder is not hidden itself, such as ~/go."""
+NO_PART: Final = re.compile(
+    r"\.|.*(key|secret|cred|token|auth|passw|session|histor|cert|private|config|wallet)", re.I
+)
+SETTINGS: Final = ("version", "VERSION", "release", "go.env", "pyvenv.cfg", "env", "nvm.sh")
+"""Files at the top of an installation that hold no secret; others may."""
+TOOLS: Final = (
+    *(".rustup", ".cargo/registry", ".cargo/git", ".cargo/config.toml", ".nvm"),
+    *(".local/lib", ".local/share/uv", ".local/share/pipx", ".local/share/mise", ".config/mise"),
+    *(".m2/repository", ".tool-versions", ".config/git/ignore", ".config/git/attributes"),
+)
+"""In a home, and not found by any PATH."""
+NAMED_BY: Final = (
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "JAVA_HOME", "GOROOT", "RUSTUP_HOME", "PYENV_ROOT"),
+    *("NVM_DIR", "ANDROID_HOME", "ANDROID_SDK_ROOT", "DOTNET_ROOT", "SDKMAN_DIR", "GEM_HOME"),
+    *("GEM_PATH", "NODE_PATH", "PYTHONPATH", "LD_LIBRARY_PATH"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT"),
+    *("NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO"),
+)
+"""Variables that name toolchains, libraries and certificates."""
+SCRIPTS: Final = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".sh", ".bash")
+WINDOWS: Final = re.compile(r"/mnt/[a-z](/|$)")
+"""In WSL: programs there run outside of everything."""
+MOST_LINKS: Final = 40
+HEAD: Final = 200
 
 
-def needed(env: Mapping[str, str], home: str) -> tuple[str, ...]:
-    """Of what Ralph and its sessions run on, the part that lies in a replaced folder."""
-    roots = {os.path.realpath(path) for path in REPLACED}
-    found = dict.fromkeys(os.path.realpath(path) for path in _wanted(env, home))
-    return tuple(
-        path
-        for path in found
-        if path not in roots
-        and any(is_inside(path, root) for root in roots)
-        and os.path.exists(path)
-    )
+def homes() -> tuple[str, ...]:
+    """Where people's own files are, whatever HOME says."""
+    try:
+        account = pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        account = ""
+    return tuple(path for path in (*HOMES, account) if len(path) > 1 and os.path.isdir(path))
+
+
+def needed(
+    env: Mapping[str, str],
+    home: str,
+    *,
+    written: Sequence[str] = (),
+    hidden: Sequence[str] = (),
+    checkouts: Sequence[str] = (),
+) -> Needed:
+    """All of it. `written`: where sessions write; `hidden`: what holds keys, so that only a folder
+    of programs in it is shown; `checkouts`: where a link to a virtual environment may be."""
+    seen = _Seen(home, written, hidden)
+    for path in (*SYSTEM, *BEHIND_A_LINK):
+        seen.show(path, "the system")
+    for path in _folders("/opt"):
+        seen.show(path, "programs of the system")
+    for path in (sys.prefix, sys.base_prefix, os.path.realpath(sys.executable), *ralph.__path__):
+        seen.show(path, "Ralph runs on it")
+    for name in TOOLS:
+        seen.show(os.path.join(home, name), "a known tool's")
+    for name in NAMED_BY:
+        for path in filter(os.path.isabs, env.get(name, "").split(os.pathsep)):
+            seen.show(os.path.normpath(path), f"{name} names it")
+    for path in env.get("PATH", os.defpath).split(os.pathsep):
+        if os.path.isabs(path) and not WINDOWS.match(path):
+            seen.programs(os.path.normpath(path))
+    for folder in checkouts:
+        for name in (".venv", "venv"):
+            seen.environment(os.path.join(folder, name))
+    return tuple(seen.found.items())
 
 
 def ours(top: str) -> tuple[str, ...]:
@@ -39,14 +115,156 @@ def ours(top: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _wanted(env: Mapping[str, str], home: str) -> Iterator[str]:
-    yield home
-    yield from SYSTEM
-    yield from (sys.prefix, sys.base_prefix, os.path.realpath(sys.executable))
-    yield from (os.path.dirname(folder) for folder in ralph.__path__)
-    for folder in env.get("PATH", "").split(os.pathsep):
-        if os.path.isabs(folder):
-            yield folder
-            # A program finds the rest of what it was installed with beside its `bin`.
-            if os.path.basename(folder) == "bin":
-                yield os.path.dirname(folder)
+def with_its_folder(path: str, home: str, top: str) -> str:
+    """A script finds what belongs to it beside it; any other file is shown alone."""
+    folder = os.path.dirname(path)
+    if is_inside(home, folder) or is_inside(top, folder):
+        return path
+    broad = {
+        "/",
+        home,
+        "/tmp",
+        "/var/tmp",
+        *homes(),
+        *(os.path.join(home, name) for name in SHARED),
+    }
+    is_broad = folder in broad or os.path.dirname(folder) in broad
+    return path if is_broad or not path.endswith(SCRIPTS) else folder
+
+
+class _Seen:
+    """What was found so far."""
+
+    def __init__(self, home: str, written: Iterable[str], hidden: Iterable[str]) -> None:
+        self.found: dict[str, str] = {}
+        self._visited: set[str] = set()
+        self._written = [*written, *map(os.path.realpath, written)]
+        self._hidden = tuple(hidden)
+        self._whole = {"/", home, os.path.realpath(home), *homes()}
+        """Never shown as a whole, whatever leads there."""
+        for name in SHARED:
+            self._whole.add(os.path.join(home, name))
+
+    def show(self, path: str, why: str) -> None:
+        """A file or folder, unless it can be seen already, or must not be as a whole."""
+        real = os.path.realpath(path)
+        if path in self._whole or real in self._whole or not os.path.exists(real):
+            return
+        if self._can_be_written(path):
+            return
+        if not (self._is_shown(path) and self._is_shown(real)):
+            self.found[path] = why
+
+    def _is_shown(self, path: str) -> bool:
+        return any(is_inside(path, folder) for folder in self.found)
+
+    def programs(self, folder: str) -> None:
+        """A folder of the PATH, what its programs were installed with, and what links in it lead
+        to."""
+        why = "on your PATH"
+        self.show(folder, why)
+        if os.path.basename(folder) in PROGRAMS:
+            self.installation(os.path.dirname(folder), f"programs in {folder}, {why}")
+        if folder not in SYSTEM_BINS and not self._can_be_written(folder):
+            for entry in _entries(folder):
+                if entry.is_symlink():
+                    self.follow(entry.path)
+                elif entry.is_file():
+                    self._interpreter(entry.path)
+
+    def _can_be_written(self, path: str) -> bool:
+        return any(
+            is_inside(one, w) for one in (path, os.path.realpath(path)) for w in self._written
+        )
+
+    def installation(self, folder: str, why: str) -> None:
+        """Programs with their libraries. In a home only folders of it, since the files beside them
+        may be credentials."""
+        if folder in self._whole or any(is_inside(folder, path) for path in self._hidden):
+            return
+        if folder in self._visited:
+            return
+        self._visited.add(folder)
+        is_ours = any(part.startswith(".") for part in folder.split(os.sep))
+        is_ours = is_ours or os.path.isfile(os.path.join(folder, "pyvenv.cfg"))
+        for path in _folders(folder):
+            name = os.path.basename(path)
+            if name in PROGRAMS or name in INSTALLED or (is_ours and not NO_PART.match(name)):
+                self.show(path, why)
+        for name in SETTINGS:
+            self.show(os.path.join(folder, name), why)
+        for name in ("python", "python3"):
+            self.follow(os.path.join(folder, "bin", name))
+
+    def follow(self, link: str) -> None:
+        """Where a link leads, one by one: each step must be there."""
+        for path in _steps(link):
+            if self._is_shown(path) and self._is_shown(os.path.realpath(path)):
+                continue
+            folder = os.path.dirname(path)
+            why = f"{link} leads there"
+            if os.path.basename(folder) in PROGRAMS:
+                self.installation(os.path.dirname(folder), why)
+            if folder not in self._whole and os.path.dirname(folder) not in self._whole:
+                self.show(folder, why)
+            self.show(path, why)
+
+    def _interpreter(self, path: str) -> None:
+        """What a script is run by."""
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            line = os.read(fd, HEAD).partition(b"\n")[0]
+        finally:
+            os.close(fd)
+        if line.startswith(b"#!"):
+            program = os.fsdecode(line[2:].strip().partition(b" ")[0])
+            if os.path.isabs(program) and not self._is_shown(program):
+                folder = os.path.dirname(program)
+                if os.path.basename(folder) in PROGRAMS:
+                    self.installation(os.path.dirname(folder), f"{path} is run by it")
+                self.follow(program)
+
+    def environment(self, folder: str) -> None:
+        """A virtual environment of a checkout, and the Python behind it. Sessions may have put a
+        link there, so it counts only if it leads to one."""
+        real = os.path.realpath(folder)
+        if not os.path.isfile(os.path.join(real, "pyvenv.cfg")):
+            return
+        if not self._can_be_written(real):
+            self.installation(real, "a virtual environment of the checkout")
+        for step in _steps(os.path.join(real, "bin", "python")):
+            prefix = os.path.dirname(os.path.dirname(step))
+            if _is_python(prefix):
+                self.installation(prefix, "the Python of a virtual environment")
+
+
+def _is_python(prefix: str) -> bool:
+    return any(
+        os.path.basename(path).startswith("python3") and os.path.isfile(os.path.join(path, "os.py"))
+        for path in _folders(os.path.join(prefix, "lib"))
+    )
+
+
+def _steps(path: str) -> Iterator[str]:
+    for _ in range(MOST_LINKS):
+        try:
+            target = os.readlink(path)
+        except OSError:
+            return
+        path = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        yield path
+
+
+def _entries(folder: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _folders(folder: str) -> list[str]:
+    return sorted(entry.path for entry in _entries(folder) if entry.is_dir())

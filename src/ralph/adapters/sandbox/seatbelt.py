@@ -11,13 +11,12 @@ from msgspec.structs import replace
 from ralph.adapters.sandbox.launching import (
     filtering,
     launcher,
-    part_of,
     shell,
     to_proxy,
     unstartable,
     whole_path,
 )
-from ralph.adapters.sandbox.terrain import folders_between, survey
+from ralph.adapters.sandbox.terrain import Lot, folders_between, limits_for, survey, to_start
 from ralph.core.ending import Exit
 from ralph.core.fence import Access, Fence, Network, Place, is_inside, ordered
 from ralph.ports.executor import Captures, Command
@@ -27,12 +26,12 @@ PROGRAM: Final = "/usr/bin/sandbox-exec"
 SAYS: Final = "sandbox-exec: "
 GAPS: Final = (
     "other processes can be seen",
+    "sockets of other programs in the checkout can be reached",
     "an agent whose login is in the key chain works in your own folder of it",
 )
 TEMPORARY: Final = ("/tmp", "/private/tmp", "/var/folders", "/private/var/folders")
 STATE: Final = "~/.local/state"
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/dtracehelper")
-SOCKETS: Final = ("/private/var/run", "/private/tmp", "/tmp")
 HEAD: Final = """\
 (version 1)
 (allow default)
@@ -80,11 +79,16 @@ class Seatbelt:
             *filtering(fence, command.env, fence.port),
             *(PROGRAM, "-f", path),
             *(part for name, value in parameters(fence) for part in ("-D", f"{name}={value}")),
-            *launcher(fence.temp),
+            *launcher(fence.temp, limits=fence.limits),
             *command.argv,
         )
         temp = dict.fromkeys(("TMPDIR", "TMP", "TEMP"), fence.temp)
-        return replace(command, argv=argv, env={**env, **temp, **to_proxy(fence, fence.port)})
+        return replace(
+            command,
+            argv=argv,
+            env={**env, **temp, **to_proxy(fence, fence.port)},
+            limits=limits_for(fence, ground.lots),
+        )
 
     def has_failed(self, exit_: Exit) -> str:
         """It says so itself."""
@@ -110,27 +114,48 @@ def profile(fence: Fence, blocked: Sequence[str], program: str) -> str:
 
 def _rules(fence: Fence, blocked: Sequence[str], program: str) -> Iterator[str]:
     named = parameters(fence)
+    hidden: list[str] = []
+    # The system itself can be read: what macOS needs of it changes with every version.
+    places = [place for place in ordered(map(_real, fence.places)) if not _is_system(place)]
+    for place in (place for place in places if place.broad):
+        yield from _rule(place, hidden, named)
+        hidden.append(place.path)
     temporary = [_subpath(path, named) for path in (*TEMPORARY, *filter(None, (fence.temp,)))]
     state = _subpath(os.path.join(fence.home, STATE[2:]), named)
-    yield f"(allow file-write* {' '.join(temporary)} {state})"
+    yield f"(allow file-read* file-write* {' '.join(temporary)} {state})"
     yield f"(allow file-write* {' '.join(_literal(path, named) for path in DEVICES)})"
-    hidden: list[str] = []
-    for place in ordered(_real(place) for place in fence.places):
+    for place in (place for place in places if not place.broad):
         yield from _rule(place, hidden, named)
         if place.access is Access.HIDE:
             hidden.append(place.path)
+    shown = [place.path for place in places if place.access is not Access.HIDE]
+    for folder in sorted({one for path in shown for one in _around(path, hidden)}):
+        yield f"(allow file-read-metadata {_literal(folder, named)})"
     yield from _documents(fence)
     # Renamed away, a folder would take what is protected in it out of these rules.
     for folder in _holders(fence):
         yield f"(deny file-write-unlink {_literal(folder, named)})"
-    for path in (program, os.path.realpath(program)):
-        for folder in hidden:
-            if is_inside(path, folder):
-                yield f"(allow file-read* {_subpath(part_of(path, folder), named)})"
+    lots = [
+        Lot(path=place.path, access=place.access, is_folder=True, place=place) for place in places
+    ]
+    for path in to_start(program, lots):
+        yield f"(allow file-read* {_subpath(path, named)})"
     for path in blocked:
         yield f"(deny process-exec* {_literal(path, named)})"
         yield f"(deny file-read* {_literal(path, named)})"
     yield from _network(fence, named)
+
+
+def _is_system(place: Place) -> bool:
+    return place.path == "/" and place.broad
+
+
+def _around(path: str, hidden: Sequence[str]) -> Iterator[str]:
+    """The hidden folders in which something visible lies: whoever goes there passes through."""
+    folder = os.path.dirname(path)
+    while any(is_inside(folder, one) for one in hidden):
+        yield folder
+        folder = os.path.dirname(folder)
 
 
 def _rule(place: Place, hidden: list[str], named: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -176,8 +201,9 @@ def _holders(fence: Fence) -> list[str]:
 
 
 def _network(fence: Fence, named: Sequence[tuple[str, str]]) -> Iterator[str]:
-    # Whoever listens at a socket may do what a session may not.
-    yield f"(deny network-outbound {' '.join(_subpath(path, named) for path in SOCKETS)})"
+    # Whoever listens at a socket may do what a session may not, wherever it is made.
+    yield '(deny network-outbound (subpath "/"))'
+    yield f"(allow network-outbound {_subpath(os.path.realpath(fence.top), named)})"
     if fence.network is Network.ON:
         # Names are looked up there.
         yield '(allow network-outbound (literal "/private/var/run/mDNSResponder"))'

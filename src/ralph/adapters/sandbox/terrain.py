@@ -3,11 +3,15 @@
 import contextlib
 import os
 import stat
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
+from ralph.adapters.sandbox.launching import part_of
 from ralph.core.fence import Absent, Access, Blocked, Fence, Place, is_inside, ordered
+from ralph.core.resources import Resources
 
 USUAL_PATH: Final = (
     "/usr/local/bin",
@@ -22,6 +26,7 @@ USUAL_PATH: Final = (
 """A program may be called by its whole path, wherever PATH leads."""
 
 SOCKETS: Final = "/proc/net/unix"
+MOST_LINKS: Final = 40
 
 
 class Lot(NamedTuple):
@@ -44,6 +49,8 @@ class Ground(NamedTuple):
     """At which others listen."""
     links: tuple[str, ...]
     """Places to be protected that are symbolic links: those cannot be."""
+    aliases: tuple[tuple[str, str], ...]
+    """Symbolic links on the way to what is visible, and what each says."""
 
 
 @lru_cache(maxsize=8)
@@ -51,12 +58,15 @@ def survey(fence: Fence, path: str) -> Ground:
     """Look at every place. `path` is the PATH of what is to be started."""
     lots: dict[str, Lot] = {}
     links: list[str] = []
+    aliases = {**_links(fence.home)}
     top = os.path.realpath(fence.top)
     for place in fence.places:
         lot = _look(place, fence, top)
         if lot is None:
             continue
         lots[lot.path] = lot
+        if place.access is not Access.HIDE and lot.path != place.path:
+            aliases |= _links(place.path)
         if place.access is Access.READ and _is_planted_link(place, fence):
             links.append(place.path)
     by_depth = tuple(sorted(lots.values(), key=lambda lot: (lot.path.count("/"), lot.path)))
@@ -66,7 +76,51 @@ def survey(fence: Fence, path: str) -> Ground:
         blocked=tuple(dict.fromkeys(_programs(fence.blocked, path, writable))),
         sockets=tuple(dict.fromkeys(_sockets(fence))),
         links=tuple(links),
+        aliases=tuple(aliases.items()),
     )
+
+
+def _links(path: str) -> dict[str, str]:
+    """The symbolic links among a path and the folders around it, and around where those lead."""
+    found: dict[str, str] = {}
+    parts, at = path.split(os.sep)[::-1], os.sep
+    while parts and len(found) < MOST_LINKS:
+        part = parts.pop()
+        at = os.path.normpath(os.path.join(at, part))
+        if at not in found and os.path.islink(at):
+            found[at] = os.readlink(at)
+            parts += found[at].split(os.sep)[::-1]
+            at = os.sep if os.path.isabs(found[at]) else os.path.dirname(at)
+    return found
+
+
+def limits_for(fence: Fence, lots: Sequence[Lot], *more: str) -> Resources:
+    """What a command may use of the machine, and where it can write."""
+    if fence.limits == Resources():
+        return fence.limits
+    written = [lot.path for lot in lots if lot.access is Access.WRITE and lot.is_folder]
+    return replace(fence.limits, folders=tuple(filter(None, (*written, fence.temp, *more))))
+
+
+def to_start(program: str, lots: Sequence[Lot]) -> list[str]:
+    """What must be seen of hidden folders, so that a program in them can be started."""
+    found: list[str] = []
+    for path in dict.fromkeys((program, os.path.realpath(program))):
+        around_it = [lot for lot in lots if is_inside(path, lot.path)]
+        if not around_it or around_it[-1].access is not Access.HIDE:
+            continue
+        hidden = around_it[-1]
+        folder = os.path.dirname(path)
+        if not hidden.place.broad:
+            # An agent may be installed in its own folder: just that part of it comes back.
+            part = part_of(path, hidden.path)
+        else:
+            part = folder if os.path.basename(folder) == "bin" else path
+        # Mounted last, the folder around the checkout would cover it.
+        while part != path and any(is_inside(lot.path, part) for lot in lots):
+            part = part_of(path, part)
+        found.append(part)
+    return found
 
 
 def _look(place: Place, fence: Fence, top: str) -> Lot | None:

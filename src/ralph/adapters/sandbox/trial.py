@@ -19,6 +19,7 @@ from ralph.core.fence import Access, Fence
 from ralph.core.json_text import NOT_JSON
 from ralph.ports.executor import Captured, Captures, Command
 
+SOME: Final = 5
 LONGEST: Final = 100
 """What the path of a socket may have."""
 
@@ -82,7 +83,8 @@ def _folders(fence: Fence) -> list[str]:
 
 def _orders(fence: Fence, env: Mapping[str, str]) -> dict[str, object]:
     ground = survey(fence, env.get("PATH", os.defpath))
-    hidden = [lot.path for lot in ground.lots if lot.access is Access.HIDE]
+    hidden = [lot.path for lot in ground.lots if lot.access is Access.HIDE and not lot.place.broad]
+    hidden += _unseen(fence)
     return {
         "write": [path for path in frozen(fence) if os.path.isfile(path) and _is_ours(path)],
         # An empty one has nothing to hide.
@@ -91,6 +93,15 @@ def _orders(fence: Fence, env: Mapping[str, str]) -> dict[str, object]:
         "pid": os.getpid(),
         "work": [lot.path for lot in ground.lots if lot.access is Access.WRITE and lot.is_folder],
     }
+
+
+def _unseen(fence: Fence) -> list[str]:
+    """Some files of the home that no session needs."""
+    with os.scandir(fence.home) as entries:
+        files = [
+            entry.path for entry in entries if entry.is_file() and os.access(entry.path, os.R_OK)
+        ]
+    return [path for path in sorted(files) if fence.access(path) is Access.HIDE][:SOME]
 
 
 def _is_ours(folder: str) -> bool:

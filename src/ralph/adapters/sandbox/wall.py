@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ralph.adapters.sandbox import belongings
-from ralph.adapters.sandbox.bubblewrap import NAMELESS
+from ralph.adapters.sandbox.bubblewrap import LATER, NAMELESS
 from ralph.adapters.sandbox.desk import Desk, look_after_desks
 from ralph.adapters.sandbox.guard import Watch, look_after_the_dead
 from ralph.adapters.sandbox.launching import STARTED
@@ -21,7 +21,7 @@ from ralph.core.environment import without_secrets
 from ralph.core.errors import CannotWrite, Unavailable
 from ralph.core.fence import ALLOWED, Absent, Access, Fence, Network, Place, is_inside
 from ralph.core.hidden import is_agents, obeyed_in
-from ralph.ports.executor import Captured, Captures, Command
+from ralph.ports.executor import Captured, Command, LimitedCaptures
 from ralph.ports.sandbox import Sandbox
 
 TRIES: Final = 5
@@ -86,7 +86,7 @@ class CheckoutWall:
     def gaps(self) -> Sequence[str]:
         """What it does not stop; what only a shared network lets through, where there is one."""
         is_open = self.fence.network is Network.ON
-        return [gap for gap in self.sandbox.gaps if is_open or gap != NAMELESS]
+        return [gap for gap in self.sandbox.gaps if gap != LATER and (is_open or gap != NAMELESS)]
 
     @property
     def stands_in(self) -> bool:
@@ -238,7 +238,7 @@ class Inside:
     Its configuration, attributes and nested repositories may name programs, and git runs them.
     """
 
-    def __init__(self, executor: Captures, sandbox: Sandbox, fence: Fence) -> None:
+    def __init__(self, executor: LimitedCaptures, sandbox: Sandbox, fence: Fence) -> None:
         self._executor = executor
         self._sandbox = sandbox
         self._fence = fence
@@ -273,7 +273,12 @@ class Inside:
     def _try(self, command: Command, timeout_s: float) -> tuple[Captured, str]:
         inside = self._sandbox.wrap(command, self._fence)
         got = self._executor.capture(
-            inside.argv, cwd=inside.cwd, env=inside.env, stdin=inside.stdin, timeout_s=timeout_s
+            inside.argv,
+            cwd=inside.cwd,
+            env=inside.env,
+            stdin=inside.stdin,
+            timeout_s=timeout_s,
+            limits=inside.limits,
         )
         if got.code == 0:
             return got, ""

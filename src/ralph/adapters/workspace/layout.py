@@ -1,10 +1,12 @@
 """Where a checkout keeps its repository, found by looking: git believes what agents plant."""
 
 import os
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ralph.core.errors import UnusableData
 from ralph.files import open_regular
+
+MOST_ALTERNATES: Final = 20
 
 
 class Layout(NamedTuple):
@@ -56,6 +58,25 @@ def borrowed(top: str) -> str:
         return ""
     objects = _line(path).partition("\n")[0]
     return objects if os.path.realpath(objects) == objects and os.path.isdir(objects) else ""
+
+
+def alternates(common_dir: str) -> list[str]:
+    """Where a repository borrows objects, and those it borrows from. The file is a session's to
+    write, so only folders that are made like one of objects count."""
+    found: list[str] = []
+    folders = [os.path.join(common_dir, "objects")]
+    while folders and len(found) < MOST_ALTERNATES:
+        folder = folders.pop()
+        path = os.path.join(folder, "info", "alternates")
+        if os.path.islink(path) or not os.path.isfile(path):
+            continue
+        for line in _line(path).splitlines():
+            other = os.path.normpath(os.path.join(folder, line))
+            is_one = all(os.path.isdir(os.path.join(other, name)) for name in ("pack", "info"))
+            if is_one and os.path.basename(other) == "objects" and other not in found:
+                found.append(other)
+                folders.append(other)
+    return found
 
 
 def _line(path: str) -> str:
