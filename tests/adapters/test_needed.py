@@ -50,6 +50,13 @@ def test_a_folder_that_all_share_shows_only_itself(home: Path, name: str) -> Non
     assert _seen(home, f"{home}/{name}") == {f"{home}/{name}": "on your PATH"}
 
 
+def test_packages_are_shown_whatever_their_names(home: Path) -> None:
+    packages = home / ".config/yarn/global/node_modules"
+    for name in (".bin/tool", "js-tokens/index.js", "keyv/index.js", ".store/a"):
+        _file(packages / name)
+    assert str(packages) in _seen(home, f"{packages}/.bin")
+
+
 def test_neither_a_path_nor_a_variable_shows_the_whole_home(home: Path) -> None:
     _file(home / "tool")
     seen = _seen(home, f"{home}:{home}/.local:/", JAVA_HOME=home, VIRTUAL_ENV=f"{home}/.config")

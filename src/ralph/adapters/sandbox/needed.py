@@ -40,6 +40,8 @@ INSTALLED: Final = frozenset(
 NO_PART: Final = re.compile(
     r"\.|.*(key|secret|cred|token|auth|passw|session|histor|cert|private|config|wallet)", re.I
 )
+PACKAGES: Final = frozenset({"node_modules", "vendor"})
+"""Nothing but what was installed, by any name."""
 SETTINGS: Final = ("version", "VERSION", "release", "go.env", "pyvenv.cfg", "env", "nvm.sh")
 """Files at the top of an installation that hold no secret; others may."""
 TOOLS: Final = (
@@ -185,6 +187,9 @@ class _Seen:
         if folder in self._visited:
             return
         self._visited.add(folder)
+        if os.path.basename(folder) in PACKAGES:
+            self.show(folder, why)
+            return
         is_ours = any(part.startswith(".") for part in folder.split(os.sep))
         is_ours = is_ours or os.path.isfile(os.path.join(folder, "pyvenv.cfg"))
         for path in _folders(folder):
