@@ -88,3 +88,30 @@ def test_files_are_given_back(processes: Processes) -> None:
     before = len(os.listdir("/dev/fd"))
     processes.capture(python("print()"), cwd="/", stdin=b"x")
     assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_signal_leaves_it_a_moment_and_then_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ralph.adapters.executor.processes.LAST_MOMENT_S", 0.2)
+    processes = Processes(SystemClock())
+    processes.interrupt()
+    assert processes.capture(shell("echo done"), cwd="/").stdout == b"done\n"
+    with pytest.raises(Interrupted):
+        processes.capture(shell("trap '' TERM; exec sleep 1000"), cwd="/")
+    processes.forgive()
+    assert processes.capture(shell("sleep 0.3; echo done"), cwd="/").stdout == b"done\n"
+    processes.close()
+
+
+def test_a_git_that_is_ended_takes_its_lock_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ralph.adapters.executor.processes.LAST_MOMENT_S", 0.5)
+    processes = Processes(SystemClock())
+    processes.capture(("git", "init", "-q"), cwd=str(tmp_path))
+    os.mkfifo(tmp_path / ".gitattributes")
+    (tmp_path / "file").write_text("x")
+    processes.interrupt()
+    with pytest.raises(Interrupted):
+        processes.capture(("git", "add", "file"), cwd=str(tmp_path))
+    assert not (tmp_path / ".git" / "index.lock").exists()
+    processes.close()

@@ -182,3 +182,26 @@ def test_nohup_is_respected(bench: Bench) -> None:
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, old)
+
+
+STUCK = """
+import os, signal, sys
+from ralph.adapters.executor.clock import SystemClock
+from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.signals import Signals
+
+with Signals(Processes(SystemClock())) as signals:
+    signals.limit_s = 0.2
+    signals.last_deed = lambda: print("last deed", flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    open(sys.argv[1])
+print("it went on", flush=True)
+"""
+
+
+def test_whatever_the_run_waits_for_it_ends(fifo: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STUCK, fifo], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, "last deed\n"), done.stderr
+    assert "did not end in time" in done.stderr

@@ -76,7 +76,7 @@ class House:
         with ThreadPoolExecutor(1) as pool:
             answer = pool.submit(question)
             answer.add_done_callback(lambda _: os.write(self.executor.wake_fd, b"!"))
-            self.executor.sleep(100.0, answer.done)
+            self.executor.sleep(100.0, lambda: self.door.look_after() or answer.done())
             return answer.result()
 
     def told(self) -> str | None:

@@ -1,9 +1,11 @@
 """What a session can do through the door, and what not."""
 
 import os
+import resource
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +18,7 @@ from ralph.adapters.executor.processes import Processes
 from ralph.adapters.library.lessons import FileLessons
 from ralph.core.ended import Ended
 from ralph.core.ending import Ending
-from ralph.core.errors import NoSuchTask, RalphError, Unavailable, UsageError
+from ralph.core.errors import NoSuchTask, RalphError, Unavailable, UnusableData, UsageError
 from ralph.core.events import SessionEnded
 from ralph.core.ids import FeatureId
 from ralph.core.order import Schedule
@@ -26,6 +28,7 @@ from ralph.core.target import Everything, OneFeature, Subtree
 from ralph.core.task import Draft, Status
 from ralph.core.transitions import Accepted, Blocked
 from ralph.documents import guardrails
+from ralph.inside import door
 from ralph.inside.door import SocketDoor
 from ralph.inside.remote import RemoteStore
 from ralph.ports.ledger import Asked, By
@@ -189,7 +192,116 @@ def test_what_killed_runs_have_left_is_taken_away(
     third = a_door(executor)
     assert os.path.exists(alive.path)
     assert strange.exists()
-    for door in (alive, third):
-        door.close()
+    for one in (alive, third):
+        one.close()
     assert [entry.name for entry in tmp_path.iterdir()] == ["ralph-of-somebody"]
     executor.close()
+
+
+class Crowd:
+    """Clients that connect and then do as little as they like."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.sockets: list[socket.socket] = []
+
+    def connect(self, count: int) -> None:
+        for _ in range(count):
+            client = socket.socket(socket.AF_UNIX)
+            client.settimeout(0)
+            client.connect(self.house.door.path)
+            self.sockets.append(client)
+
+    def send(self, method: str, **args: object) -> None:
+        call = {"token": self.house.door.token, "method": method, "args": args}
+        for client in self.sockets:
+            client.sendall(msgspec.json.encode(call) + b"\n")
+
+    def close(self) -> None:
+        for client in self.sockets:
+            client.close()
+
+
+@pytest.fixture
+def crowd(house: House) -> Iterator[Crowd]:
+    crowd = Crowd(house)
+    yield crowd
+    crowd.close()
+
+
+def test_idle_clients_do_not_keep_others_out(house: House, crowd: Crowd) -> None:
+    clients = house.door.clients
+    clients.most = 100
+    crowd.connect(1000)
+    house.executor.sleep(10.0, lambda: len(clients) == 100)
+    # Those who say nothing soon make room for those who do.
+    clients.now = count(clients.now(), 0.1).__next__
+    assert house.ask(lambda: house.remote.find(house.mine)).id == house.mine
+    assert len(clients) <= 100
+
+
+def test_a_client_that_never_finishes_its_request_is_dropped(house: House, crowd: Crowd) -> None:
+    clients = house.door.clients
+    crowd.connect(3)
+    crowd.sockets[0].sendall(b'{"token":')
+    house.executor.sleep(10.0, lambda: len(clients) == 3 and clients.held > 0)
+    later = clients.now() + 11.0
+    clients.now = lambda: later
+    house.door.look_after()
+    assert len(clients) == 0
+
+
+def test_answers_that_nobody_reads_do_not_hold_up_the_loop(house: House, crowd: Crowd) -> None:
+    clients = house.door.clients
+    for _ in range(9):
+        house.store.log(house.mine, "x" * 1_000_000)
+    crowd.connect(20)
+    crowd.send("logs", task=house.mine)
+    house.executor.sleep(10.0, lambda: clients.held > 32 * 1024 * 1024)
+    later = clients.now() + 1.0
+    clients.now = lambda: later
+    assert house.ask(lambda: house.remote.find(house.mine)).id == house.mine
+    assert clients.held < 64 * 1024 * 1024
+    clients.now = lambda: later + 31.0
+    house.door.look_after()
+    assert len(clients) == 0
+
+
+def test_a_large_answer_reaches_whoever_reads_it(house: House) -> None:
+    for _ in range(9):
+        house.store.log(house.mine, "x" * 1_000_000)
+    logs = house.ask(lambda: house.remote.logs(house.mine))
+    assert sum(len(entry.message) for entry in logs) == 9_000_000
+
+
+def test_the_loop_lives_when_it_has_no_file_left(house: House, crowd: Crowd) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    crowd.connect(20)
+    highest = max(client.fileno() for client in crowd.sockets)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 4, hard))
+    try:
+        house.executor.sleep(0.1, lambda: False)
+        assert 0 < len(house.door.clients) < 20
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    crowd.close()
+    house.door.look_after()
+    assert house.ask(lambda: house.remote.find(house.mine)).id == house.mine
+
+
+def test_what_one_session_may_change_is_bounded(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "MOST_CHANGES", 2)
+    for _ in range(2):
+        house.ask(lambda: house.remote.log(house.mine, "x"))
+    with pytest.raises(UsageError, match="as much as one session may"):
+        house.ask(lambda: house.remote.log(house.mine, "x"))
+    assert house.ask(lambda: house.remote.find(house.mine)).id == house.mine
+
+
+def test_a_text_without_measure_is_refused(house: House) -> None:
+    with pytest.raises(UnusableData, match="10,000,000 characters"):
+        house.ask(lambda: house.remote.log(house.mine, "x" * 10_000_000))
+    with pytest.raises(UnusableData, match="the title is 20,000 characters"):
+        house.ask(lambda: house.remote.add_task(Draft(title="x" * 20_000)))

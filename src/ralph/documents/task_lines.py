@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ralph.core.errors import UnusableData, UsageError
 from ralph.core.ids import TaskId
 from ralph.core.json_text import NOT_JSON
+from ralph.core.lengths import LONGEST_TITLE, too_long
 from ralph.core.named_files import named
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status, Task
@@ -106,6 +107,10 @@ def flaw_of(task: TaskLine) -> str:
     """Why it cannot be taken in, whoever wrote it; empty: it can."""
     if not task.title.strip():
         return "the title is empty"
+    if flaw := too_long("the title", task.title, LONGEST_TITLE) or too_long(
+        "the description", task.description
+    ):
+        return flaw
     if task.id is not None and not is_task_id(task.id):
         # Ids become names of git refs and files.
         return (

@@ -19,8 +19,8 @@ REQUEST_S: Final = 10.0
 """How long a client may take to send its request."""
 ANSWER_S: Final = 30.0
 """How long a client may take to read its answer."""
-CROWDED_S: Final = 1.0
-"""A client that has sent no request for so long makes room when others wait."""
+CROWDED_S: Final = 0.25
+"""A client that neither sends nor reads anything for so long makes room when others wait."""
 HELD_BYTES: Final = 64 * 1024 * 1024
 """Requests that are incomplete and answers that are unread, of all clients together."""
 RECEIVE_BYTES: Final = 1 << 20
@@ -119,7 +119,7 @@ class Clients:
         self._executor.unwatch(self._server.fileno())
 
     def _make_room(self) -> bool:
-        """Drop the oldest client that keeps us waiting, if there is one."""
+        """Drop the oldest client that neither sends nor reads, if there is one."""
         now = self.now()
         for fd, client in self._clients.items():
             if now - client.since >= CROWDED_S:
@@ -141,13 +141,15 @@ class Clients:
         except OSError:
             more = b""
         client.heard += more
+        client.since = self.now()
         if not more or len(client.heard) > LONGEST or self.held > HELD_BYTES:
             self._leave(fd)
         elif more.endswith(b"\n"):
             request, client.heard = bytes(client.heard), bytearray()
+            while self.held > HELD_BYTES // 2 and self._make_room():
+                pass
             client.unread = memoryview(self._answer(request, self.held))
-            client.since = self.now()
-            client.until = client.since + ANSWER_S
+            client.until = self.now() + ANSWER_S
             self._executor.unwatch(fd)
             # Most answers fit into the socket's buffer and need no turn of the loop.
             self._send(fd)

@@ -14,6 +14,7 @@ import msgspec
 from ralph.core.errors import Busy, CannotWrite, RalphError, UsageError
 from ralph.core.events import Event, ToolCalled
 from ralph.core.ids import FeatureId, TaskId
+from ralph.core.lengths import refuse_long_texts
 from ralph.core.policy.leash import Leash
 from ralph.core.safe_text import one_line
 from ralph.core.task import Task
@@ -216,6 +217,7 @@ class SocketDoor:
                 "this session has changed as much as one session may",
                 hint=f"{MOST_CHANGES:,} calls, {MOST_CHANGED_BYTES >> 20} MB",
             )
+        refuse_long_texts(call.args)
         if any(len(a) > MOST_AT_ONCE for a in call.args.values() if isinstance(a, list)):
             raise UsageError(f"more than {MOST_AT_ONCE:,} at once", hint="send them in parts")
 

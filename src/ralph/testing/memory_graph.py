@@ -11,6 +11,7 @@ from ralph.core import events, ids
 from ralph.core.errors import CycleRefused, IllegalTransition, NoSuchTask, UsageError
 from ralph.core.graph import closes_cycle, parent_closes_cycle, regrouped, rewired
 from ralph.core.ids import FeatureId, TaskId
+from ralph.core.lengths import refuse_long_task
 from ralph.core.named_files import in_order, learned
 from ralph.core.task import OPEN, Draft, Edit, Feature, Status, Task, TaskType
 from ralph.core.transitions import (
@@ -47,6 +48,8 @@ class MemoryGraph:
 
     def _add(self, drafts: Sequence[Draft]) -> list[TaskId]:
         state = self._state
+        for draft in drafts:
+            refuse_long_task(draft)
         new = [self._insert(draft) for draft in drafts]
         for draft in drafts:
             for name in (draft.parent_id, *draft.blocked_by):
@@ -125,6 +128,7 @@ class MemoryGraph:
         state.tasks[task] = replace(node, feature_id=feature, task_type=kind)
 
     def edit_task(self, task: TaskId, edit: Edit) -> Task:
+        refuse_long_task(edit)
         state = self._state
         with state.transaction():
             old = state.node(task)

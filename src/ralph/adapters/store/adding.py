@@ -19,6 +19,7 @@ from ralph.core.errors import CycleRefused, NoSuchTask, UsageError
 from ralph.core.events import EdgeAdded, TaskAdded
 from ralph.core.graph import closes_cycle, regrouped
 from ralph.core.ids import FeatureId, TaskId
+from ralph.core.lengths import refuse_long_task
 from ralph.core.named_files import in_order
 from ralph.core.task import Draft, Status, Task, TaskType
 
@@ -40,6 +41,8 @@ class AddingPart(LookupPart):
         return len(self._add(drafts))
 
     def _add(self, drafts: Sequence[Draft]) -> Sequence[Task]:
+        for draft in drafts:
+            refuse_long_task(draft)
         born = self._born(drafts)
         edges = _edges(born, drafts)
         known = self._known(born, edges)

@@ -16,6 +16,7 @@ from ralph.core.errors import CycleRefused
 from ralph.core.events import EdgeAdded, EdgeRemoved, FeatureDeleted, TaskDeleted, TaskEdited
 from ralph.core.graph import closes_cycle, parent_closes_cycle, regrouped, rewired
 from ralph.core.ids import FeatureId, TaskId
+from ralph.core.lengths import refuse_long_task
 from ralph.core.named_files import in_order, learned
 from ralph.core.task import Edit, Task
 
@@ -79,6 +80,7 @@ class GraphPart(AddingPart):
     @whole
     def edit_task(self, task: TaskId, edit: Edit) -> Task:
         """Change what a person may change about a task."""
+        refuse_long_task(edit)
         old = self.task(task)
         changed = changes(edit)
         if "files" in changed:

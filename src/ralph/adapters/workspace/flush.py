@@ -17,6 +17,7 @@ from typing import Final
 
 from ralph.adapters.workspace.layout import Layout
 from ralph.core.errors import CannotWrite
+from ralph.files import walk
 
 BEFORE_US_S: Final = 60.0
 """What was written before this process began counts as new for so long. The kernel writes
@@ -99,16 +100,15 @@ def _in_folder(folder: str, since: int) -> Iterator[tuple[str, tuple[int, int]]]
     itself = list(_itself(folder, since))
     if not itself:
         return
-    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+    with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             yield from _itself(entry.path, since)
     yield from itself
 
 
 def _below(folder: str, since: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    for deeper in _folders(folder):
-        yield from _below(deeper, since)
-    yield from _in_folder(folder, since)
+    for deeper, _, _ in reversed([*walk(folder)]):
+        yield from _in_folder(deeper, since)
 
 
 def _itself(path: str, since: int) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -1,0 +1,75 @@
+"""Whatever a session does, a signal ends its run within a bounded time, and the next command
+answers."""
+
+import random
+import signal
+import subprocess
+
+import pytest
+
+from tests.e2e.conftest import RALPH, Project, wait_for
+from tests.e2e.dying import left_running
+from tests.e2e.hostile import ACTS
+
+ENDED = 60.0
+"""Seconds after which a run that was told to end has failed to."""
+DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 64, 65, 66, 69, 73, 75, 78, 130}
+SAMPLE = (
+    "a pipe for .gitignore",
+    "a pipe for .git/HEAD",
+    "answers that nobody reads",
+    "deaf to signals",
+    "folders without end in .git",
+    "stopped",
+)
+"""One of each kind; the others are tried by `make soak`."""
+
+
+def attack(project: Project, act: str, number: signal.Signals, *, sandbox: bool) -> None:
+    """Let a session do it, and tell the run to end."""
+    there = project.path / "there"
+    project.agent(f"{ACTS[act]}\ntouch there; while :; do sleep 1; done")
+    project.add("Write it")
+    env = {"RALPH_SANDBOX_MODE": "required" if sandbox else "off"}
+    run = project.start("run", "--json", **env)
+    wait_for(lambda: there.exists() or run.poll() is not None, "the session did it")
+    run.send_signal(number)
+    try:
+        out, err = run.communicate(timeout=ENDED)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        raise AssertionError(f"{act}: the run does not end") from None
+    said = f"{act}: {run.returncode}\n{out[-2000:]}\n{err}"
+    assert run.returncode == 130, said
+    assert "Traceback" not in err, said
+    assert "bug" not in err, said
+    assert left_running(project) == [], said
+    for command in ("status", "task list"):
+        done = subprocess.run(
+            [RALPH, *command.split()],
+            cwd=project.path,
+            capture_output=True,
+            text=True,
+            timeout=ENDED,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode in DOCUMENTED, f"{act}: {command}: {done.stderr}"
+
+
+@pytest.mark.parametrize("act", SAMPLE)
+def test_a_signal_ends_the_run(project: Project, act: str) -> None:
+    attack(project, act, signal.SIGTERM, sandbox=False)
+
+
+@pytest.mark.parametrize("act", ["idle connections", "a pipe for .gitattributes"])
+def test_a_signal_ends_the_run_behind_a_sandbox(project: Project, act: str) -> None:
+    attack(project, act, signal.SIGINT, sandbox=True)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("sandbox", [False, True], ids=["off", "sandbox"])
+@pytest.mark.parametrize("act", ACTS)
+def test_every_act_and_a_signal(project: Project, act: str, sandbox: bool) -> None:  # noqa: FBT001
+    number = random.Random(f"{act} {sandbox}").choice((signal.SIGINT, signal.SIGTERM))
+    attack(project, act, number, sandbox=sandbox)
