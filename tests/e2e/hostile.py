@@ -108,3 +108,6 @@ ACTS: Final = {
     "no .ralph": "rm -rf .ralph",
     "locked folders": "mkdir -p closed/inner; touch closed/inner/file; chmod 000 closed",
 }
+
+SPOILT: Final = ("no .git/HEAD", "a folder for .git/index")
+"""After these git answers that there is no repository, or none that it can read."""

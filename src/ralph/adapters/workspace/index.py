@@ -6,6 +6,7 @@ the index is the old one or the new one.
 """
 
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -43,11 +44,17 @@ class Scratch:
             self.git.run("update-index", "-z", "--index-info", stdin=lines)
 
     def add(self, paths: Iterable[str]) -> None:
-        """Take files as they are on disk."""
-        names = b"".join(raw(path) + b"\0" for path in paths)
-        if names:
+        """Take files as they are on disk. A pipe or a device in the place of one is none."""
+        kept: list[bytes] = []
+        gone: list[bytes] = []
+        for path in paths:
+            is_special = _is_special(os.path.join(self.git.top, path))
+            (gone if is_special else kept).append(raw(path) + b"\0")
+        if gone:
+            self.git.run("update-index", "--force-remove", "-z", "--stdin", stdin=b"".join(gone))
+        if kept:
             args = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-            self.git.run(*args, stdin=names)
+            self.git.run(*args, stdin=b"".join(kept))
 
     def read(self, tree: str) -> None:
         """Hold exactly that tree."""
@@ -61,6 +68,14 @@ class Scratch:
     def tree(self) -> str:
         """Its content as a tree object."""
         return self.git.word("write-tree")
+
+
+def _is_special(path: str) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode))
 
 
 def absent(path: str, oid: str) -> Entry:
