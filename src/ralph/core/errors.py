@@ -14,7 +14,7 @@
     ├── CycleRefused          64   the edge would close a circle
     └── ClaimLost              1   the claim no longer belongs to this worker
 
-Outcomes are values, not errors; everything that is not a RalphError is a bug and may crash.
+Outcomes are values, not errors; everything that is not a RalphError is a bug and may crash: 70.
 """
 
 
