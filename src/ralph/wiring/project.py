@@ -91,14 +91,19 @@ def backups_of(project: Project) -> "Backups":
     database, keep = os.path.abspath(project.database), project.loaded.config.retention.backups
     top = top_of(project.root)
     inside = os.path.relpath(database, top) if top else os.pardir
-    ours = ""
+    git_dir = ""
     if top is not None and not inside.startswith(os.pardir):
         with suppress(UnusableData):
-            ours = os.path.join(layout(top).git_dir, "ralph")
-    if not ours:
+            git_dir = layout(top).git_dir
+    if not git_dir:
         return Backups(f"{database}.backups", keep=keep)
-    folder = os.path.join(ours, "backups", inside.replace(os.sep, "+"))
-    return Backups(folder, keep=keep, had_one=lambda: os.path.isdir(ours) and _has_plan(project))
+    ours = os.path.join(git_dir, "ralph")
+    return Backups(
+        os.path.join(ours, "backups", inside.replace(os.sep, "+")),
+        within=git_dir,
+        keep=keep,
+        had_one=lambda: os.path.isdir(ours) and _has_plan(project),
+    )
 
 
 def _has_plan(project: Project) -> bool:

@@ -51,14 +51,26 @@ class Backups:
     """The copies of one database; without a folder there are none, and nothing is remembered."""
 
     def __init__(
-        self, folder: str, *, keep: int = KEPT, had_one: Callable[[], bool] = lambda: False
+        self,
+        folder: str,
+        *,
+        within: str = "",
+        keep: int = KEPT,
+        had_one: Callable[[], bool] = lambda: False,
     ) -> None:
         self.folder = folder
+        self.within = within
+        """A repository, which is never made for the sake of a copy: somebody may have moved it
+        away, and would find another in its place."""
         self.keep = keep
         self.had_one = had_one
         """Do other files show that there was a database? Projects of an older Ralph have no
         marker."""
         self._next_mark = 0.0
+
+    @property
+    def _has_place(self) -> bool:
+        return bool(self.folder) and (not self.within or os.path.isdir(self.within))
 
     # The memory
 
@@ -74,7 +86,7 @@ class Backups:
 
     def mark(self, connection: sqlite3.Connection) -> None:
         """Remember how much is in the database, every few seconds at most."""
-        if not self.folder or time.monotonic() < self._next_mark:
+        if not self._has_place or time.monotonic() < self._next_mark:
             return
         self._next_mark = time.monotonic() + MARKED_S
         # It is only a memory: whoever uses a damaged database next complains.
@@ -142,7 +154,7 @@ class Backups:
 
         It is read through before it counts: UnusableData if the database is damaged.
         """
-        if not self.folder:
+        if not self._has_place:
             return None
         partial = os.path.join(self.folder, f"{os.getpid()}.partial")
         try:
