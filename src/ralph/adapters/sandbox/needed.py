@@ -35,6 +35,7 @@ SHARED: Final = (".local", ".local/share", ".config", ".cache", "Library", "snap
 INSTALLED: Final = frozenset(
     {"lib", "lib32", "lib64", "libexec", "share", "include", "etc", "man", "conf", "jmods", "ssl"}
     | {"src", "pkg", "conda-meta", "pkgs", "envs", "versions", "packages", "platform", "plugins"}
+    | {"boot", "init.d", "jre", "condabin", "compiler_compat", "shell"}
 )
 """Beside programs in an installation whose folder is not hidden itself, such as ~/go."""
 NO_PART: Final = re.compile(
