@@ -126,7 +126,7 @@ def release(path: str, executor: Captures, *, since: float = math.inf, waits: bo
     lock = look_at(path, since)
     if lock is not None and not lock.is_stale and (waits or not lock.holder):
         why = f"{lock.holder or 'another git command'} holds {one_line(path)}"
-        executor.wait(why, PATIENCE_S if lock.holder else lock.left_s, is_free)
+        executor.wait(why, PATIENCE_S if lock.holder else lock.left_s + 0.1, is_free)
         lock = look_at(path, since)
     if lock is not None and not lock.is_stale:
         raise busy(lock)
