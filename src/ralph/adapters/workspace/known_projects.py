@@ -126,7 +126,10 @@ def _write(top: str, projects: set[str]) -> None:
             os.fsync(file.fileno())
         os.replace(new, path)
     except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
+        raise CannotWrite(
+            f"cannot write {path}: {error.strerror}",
+            hint="Ralph needs to write its state; is the checkout read-only, or the disk full?",
+        ) from error
 
 
 def _projects(top: str) -> Iterator[str]:
