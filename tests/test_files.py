@@ -54,7 +54,6 @@ ALLOWED = {
     "adapters/workspace/stock.py": "a lock, which is never waited for",
     "adapters/workspace/trunk.py": "a lock, which is never waited for",
     "adapters/executor/usage.py": "files of /proc and of control groups",
-    "adapters/sandbox/needed.py": "without waiting, and only if it is a file",
     "cli/asking.py": "a file of Ralph's own for an editor",
     "cli/feature/options.py": "named by a person, who may mean a pipe",
     "cli/hook.py": "standard output",

@@ -13,6 +13,7 @@ from typing import Final
 
 import ralph
 from ralph.core.fence import is_inside
+from ralph.files import open_regular
 
 Needed = tuple[tuple[str, str], ...]
 """Paths, and why each is visible."""
@@ -218,13 +219,10 @@ class _Seen:
     def _interpreter(self, path: str) -> None:
         """What a script is run by."""
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open_regular(path) as file:
+                line = file.read(HEAD).partition(b"\n")[0]
         except OSError:
             return
-        try:
-            line = os.read(fd, HEAD).partition(b"\n")[0]
-        finally:
-            os.close(fd)
         if line.startswith(b"#!"):
             program = os.fsdecode(line[2:].strip().partition(b" ")[0])
             if os.path.isabs(program) and not self._is_shown(program):
