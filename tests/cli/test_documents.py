@@ -62,3 +62,11 @@ def test_every_setting_that_is_shown_exists(page: Path, tmp_path: Path) -> None:
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    page = ROOT / "docs/explanation/what-ralph-survives.md"
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page.read_text())
+    assert len(named) > 50
+    for path, name in named:
+        assert name == "" or f"def {name}(" in (ROOT / path).read_text(), f"{path}::{name}"
