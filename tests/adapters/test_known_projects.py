@@ -84,7 +84,7 @@ def test_a_pipe_in_the_place_of_a_list_holds_nobody_up(tmp_path: Path) -> None:
     planted = _project(tmp_path / "pkg")
     (planted / ".git/ralph").mkdir(parents=True)
     os.mkfifo(planted / ".git/ralph/projects")
-    with pytest.raises(UnusableData, match="is no file"):
+    with pytest.raises(UnusableData, match="Not a regular file"):
         _obeyed(planted)
 
 

@@ -226,7 +226,7 @@ SCENES: Final[dict[str, Callable[[Scene], Ran]]] = {
     "plan once": _command("plan", agent=PLANS),
     "plan twice": _command("plan", "2", agent=PLANS),
     "plan with an error": _command(
-        "plan", agent=f"[ -e ../once ] || {{ touch ../once; exit 3; }}; {PLANS}"
+        "plan", "2", agent=f"[ -e ../once ] || {{ touch ../once; exit 3; }}; {PLANS}"
     ),
     "plan interrupted": _interrupted("plan"),
     "build without a PRD": _without(PRD, command="build"),

@@ -9,7 +9,7 @@ import pytest
 
 from ralph.core import events
 from ralph.core.ending import Exit
-from ralph.core.errors import TemporaryFailure, Unavailable
+from ralph.core.errors import TemporaryFailure
 from ralph.core.gates import Gate
 from ralph.core.limits import Limits
 from ralph.core.outcome import Outcome
@@ -110,14 +110,6 @@ def test_a_gate_that_is_killed_again_is_red(world: World) -> None:
     task = world.add()
     world.run(world.works())
     assert world.task(task).retry_count == 1
-
-
-def test_a_gate_that_is_killed_before_any_work_cannot_run(world: World) -> None:
-    world.gates = (Gate(name="test", command="make test"),)
-    world.executor.gates["make test"] = [137]
-    world.add()
-    with pytest.raises(Unavailable, match="gate test cannot run: it exits with 137"):
-        world.run()
 
 
 def test_an_agent_for_which_there_is_no_process_is_started_again(world: World) -> None:

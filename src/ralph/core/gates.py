@@ -5,7 +5,6 @@ from enum import StrEnum
 import msgspec
 
 from ralph.core.safe_text import one_line
-from ralph.core.temporary import KILLED
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +34,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def cannot_run(self) -> bool:
         """Not found, not executable, out of time, or killed: it says nothing about the work."""
-        return self.code in (None, 126, 127) or self.code in KILLED
+        return self.code in (None, 126, 127)
 
 
 class Evidence(StrEnum):

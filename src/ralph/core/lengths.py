@@ -9,7 +9,7 @@ from ralph.core.errors import UnusableData
 from ralph.core.task import Draft, Edit
 
 LONGEST_TITLE: Final = 10_000
-LONGEST_TEXT: Final = 1_000_000
+LONGEST_TEXT: Final = 10_000_000
 """A description, a reason, a line of a log."""
 
 

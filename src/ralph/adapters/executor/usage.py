@@ -24,6 +24,8 @@ from ralph.core.resources import (
 
 EVERY_S: Final = 0.35
 LOOK_AT_FILES_S: Final = 5.0
+LOOK_ANYWAY_S: Final = 8.0
+"""Others may free as much room as it takes. Doubled after each look."""
 MOST_FILES: Final = 300_000
 """So many are counted; whoever has made more has made too many."""
 INODE_SHARE: Final = 0.25
@@ -54,6 +56,8 @@ class Usage:
         self._next_at = now + EVERY_S
         self._next_files_at = now
         self._files_every_s = LOOK_AT_FILES_S
+        self._anyway_at = now + LOOK_ANYWAY_S
+        self._anyway_every_s = LOOK_ANYWAY_S
         self._began = time.time() - CLOCK_S
         self._disks: Disks | None = None if brief else self._look_at_disks()
 
@@ -123,18 +127,24 @@ class Usage:
 
     def _disk(self, now: float) -> str:
         limits = self._limits
+        is_due = now >= self._anyway_at
+        if is_due:
+            self._anyway_every_s *= 2
+            self._anyway_at = now + self._anyway_every_s
         for device, (folder, free, files) in (self._disks or {}).items():
             may_add = limits.disk or limits.disk_share * free
             left, files_left = _room(folder)
             is_full = may_add and free - left > may_add
             is_crowded = may_add and files - files_left > files * INODE_SHARE > 0
-            if not (is_full or is_crowded) or now < self._next_files_at:
+            is_asked = (is_full or is_crowded) and now >= self._next_files_at
+            if not may_add or not (is_asked or is_due):
                 continue
-            self._next_files_at = now + self._files_every_s
-            self._files_every_s *= 2
+            if is_asked:
+                self._next_files_at = now + self._files_every_s
+                self._files_every_s *= 2
             added, made = self._added(device, may_add)
             # Others write to the same disk: only its own files count.
-            if is_full and (added > may_add or made > MOST_FILES):
+            if (is_full or is_due) and (added > may_add or made > MOST_FILES):
                 return too_much_disk(may_add)
             if is_crowded and made > files * INODE_SHARE:
                 return too_many_files(files * INODE_SHARE)
