@@ -129,7 +129,7 @@ def test_a_long_call_and_a_long_result_are_cut() -> None:
     assert len(result.text) == 2000
 
 
-def test_no_name_and_no_last_word_is_endless() -> None:
+def test_no_name_is_endless() -> None:
     endless = "x" * 1_000_000
     call, result, denied, last = read(
         said({"type": "tool_use", "id": endless, "name": endless, "input": {}}),
@@ -150,7 +150,6 @@ def test_no_name_and_no_last_word_is_endless() -> None:
     assert isinstance(denied, Denied)
     assert isinstance(last, Result)
     assert max(map(len, (call.call, call.name, denied.name, last.model))) == 100
-    assert (len(last.text), last.text[-4:]) == (64 * 1024, "done")
 
 
 def test_results_of_tools_at_the_provider_close_their_calls() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph.core.sigils import Knowledge, Promise, Sigils, read_sigils
+from ralph.core.sigils import Knowledge, Promise, Sigils, condensed, plainly, read_sigils
 
 
 def test_an_empty_message_says_nothing() -> None:
@@ -172,3 +172,30 @@ def test_an_example_before_a_sigil_does_not_spoil_it() -> None:
 )
 def test_what_an_agent_says_about_its_failure_is_the_reason(message: str, why: str) -> None:
     assert read_sigils(message).why_failed == why
+
+
+@pytest.mark.parametrize("text", ["<finding ", "<", "< /", "<review-pass a", "<a>", "<a"])
+def test_what_is_never_closed_is_read_in_linear_time(text: str) -> None:
+    for message in (text + " " * 60_000, text * 20_000):
+        said = read_sigils(plainly(message, "") + "<task-failed>t-1</task-failed>")
+        assert said.task_failed == "t-1"
+
+
+def test_a_cut_does_not_make_a_line_of_its_own() -> None:
+    message = "x" * 5000 + "<promise>COMPLETE</promise>" + "y" * 5000
+    short = condensed(message, 100)
+    assert "<promise>COMPLETE</promise>" in short
+    assert len(short) < 2500
+    assert read_sigils(short).promise is None
+
+
+def test_a_message_without_sigils_is_cut_to_its_end() -> None:
+    assert condensed("a" * 50 + "b" * 50, 50) == "b" * 50
+    assert condensed("short", 50) == "short"
+
+
+def test_many_sigils_do_not_crowd_out_others() -> None:
+    many = "<finding>this is one</finding>\n" * 100_000
+    short = condensed(f"{many}<task-done>t-1</task-done>\n{many}", 1000)
+    assert len(short) < 100_000
+    assert read_sigils(short).task_done == "t-1"

@@ -24,12 +24,16 @@ from ralph.core.agent_events import (
 )
 from ralph.core.ended import COSTS, Cost, Ended
 from ralph.core.safe_text import one_line
+from ralph.core.sigils import condensed
 
 FINAL_MESSAGE_BYTES: Final = 64 * 1024
+"""Of a message that is longer, its end is kept, and all that it says to Ralph."""
 CHARS_PER_TOKEN: Final = 4
 MOST_TOLD: Final = 40_000
 """Characters of a tool's answer that a model gets to read, about: agents cut out the middle of what
 is longer, and say it to us in full."""
+MOST_SAID: Final = 500_000
+"""Characters that a model can say at once, about: a message that is longer did not cost more."""
 MOST_OPEN_CALLS: Final = 1000
 MOST_DENIALS: Final = 20
 ERROR_CHARS: Final = 200
@@ -113,11 +117,11 @@ class Digest(msgspec.Struct, kw_only=True):
             case Started(model=model):
                 self.model = model or self.model
             case Text(text=text):
-                self.size += len(text)
-                self.tail = (self.tail + text)[-FINAL_MESSAGE_BYTES:]
+                self.size += min(len(text), MOST_SAID)
+                self.tail = (self.tail + text[-FINAL_MESSAGE_BYTES:])[-FINAL_MESSAGE_BYTES:]
                 self.trouble = None
                 if self.result is None:
-                    self.said = text[-FINAL_MESSAGE_BYTES:]
+                    self.said = condensed(text, FINAL_MESSAGE_BYTES)
             case ToolUse(call=call):
                 self.tool_uses += 1
                 self.trouble = None
@@ -146,7 +150,8 @@ class Digest(msgspec.Struct, kw_only=True):
             case Trouble():
                 self.trouble = event
             case Result():
-                self.result = _together(self.result, event)
+                short = condensed(event.text, FINAL_MESSAGE_BYTES)
+                self.result = _together(self.result, msgspec.structs.replace(event, text=short))
             case Retry() | Unknown():
                 pass
 
@@ -180,7 +185,7 @@ def _together(first: Result | None, later: Result) -> Result:
         return first
     both = f"{first.text}\n\n{later.text}"
     turns = (first.turns or 0) + (later.turns or 0) or None
-    return msgspec.structs.replace(later, text=both[-FINAL_MESSAGE_BYTES:], turns=turns)
+    return msgspec.structs.replace(later, text=condensed(both, FINAL_MESSAGE_BYTES), turns=turns)
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):

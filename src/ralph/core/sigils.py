@@ -15,8 +15,18 @@ BLANKS: Final = frozenset({"ID", "…"})
 
 
 WHY_CHARS: Final = 2000
+AROUND: Final = 1000
+"""Characters on each side of a sigil that are kept of a message that is too long."""
+MOST_TAGS: Final = 40
+"""Of each kind, before its end."""
+# Possessive, here and below: what a session writes is read in linear time.
 _SPACED: Final = re.compile(
-    r"<\s*(/?)\s*(verify-(?:pass|fail)|review-(?:pass|fail|blocked)|finding)\b([^<>]*?)\s*(/?)\s*>",
+    r"<\s*+(/?)\s*+(verify-(?:pass|fail)|review-(?:pass|fail|blocked)|finding)\b([^<>]*+)>",
+    re.IGNORECASE,
+)
+_TAG: Final = re.compile(
+    r"<\s*+/?\s*+(task-done|task-failed|promise|next-model|verify-fail|review-pass|review-fail"
+    r"|review-blocked|finding|dismiss|phase-complete|journal|knowledge)\b|\b(verify-pass)\b",
     re.IGNORECASE,
 )
 _ANY: Final = re.compile(
@@ -111,10 +121,34 @@ def plainly(message: str, example: str) -> str:
 
 
 def _close_up(found: "re.Match[str]") -> str:
-    start, name, rest, end = found.groups()
+    start, name, rest = found.groups()
     name, rest = name.lower(), rest.strip()
-    is_alone = name == "verify-pass" and not start
-    return f"<{start}{name}{' ' + rest if rest else ''}{'/' if end or is_alone else ''}>"
+    is_alone = rest.endswith("/") or (name == "verify-pass" and not start)
+    rest = rest.removesuffix("/").rstrip()
+    return f"<{start}{name}{' ' + rest if rest else ''}{'/' if is_alone else ''}>"
+
+
+def condensed(message: str, most: int) -> str:
+    """The end of a message that is longer than `most`, and before it whatever says something to
+    Ralph, with a little of what stands around."""
+    end = len(message) - most
+    if end <= 0:
+        return message
+    pieces: list[tuple[int, int]] = []
+    counts: dict[str, int] = {}
+    for found in _TAG.finditer(message, 0, end):
+        name = (found[1] or found[2]).lower()
+        counts[name] = counts.get(name, 0) + 1
+        if counts[name] <= MOST_TAGS:
+            start, stop = max(0, found.start() - AROUND), found.end() + AROUND
+            if pieces and start <= pieces[-1][1]:
+                start = pieces.pop()[0]
+            pieces.append((start, stop))
+    if pieces and end <= pieces[-1][1]:
+        end = pieces.pop()[0]
+    # What is cut says so: half a line must not look like a line of its own.
+    kept = [f"{'…' if start else ''}{message[start:stop]}…\n" for start, stop in pieces]
+    return f"{''.join(kept)}{'…' if kept else ''}{message[end:]}"
 
 
 def holds_an_answer(text: str) -> bool:
@@ -146,8 +180,8 @@ def _inside(message: str, tag: str) -> str | None:
 def _said_around(message: str, tag: str) -> str:
     """The words after a sigil, else the paragraph before it, without other sigils."""
     before, _, rest = message.partition(f"<{tag}>")
-    after = _ANY.sub("", rest.partition(f"</{tag}>")[2]).strip()
-    paragraphs = _ANY.sub("", before).strip().split("\n\n")
+    after = _ANY.sub("", rest.partition(f"</{tag}>")[2][: 4 * WHY_CHARS]).strip()
+    paragraphs = _ANY.sub("", before[-4 * WHY_CHARS :]).strip().split("\n\n")
     return (after or paragraphs[-1].strip())[:WHY_CHARS]
 
 

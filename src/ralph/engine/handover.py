@@ -56,7 +56,7 @@ class Handover:
             self._kit.views.fill(so_far)
         if self._asked_at is None:
             why = self._why(so_far, is_known=self._is_known or digest.context > 0)
-            if not why or self._has_claimed():
+            if not why or self._has_claimed(digest.said):
                 return None
             self._asked_at = now
             self._ask(why, so_far)
@@ -87,10 +87,12 @@ class Handover:
             )
         )
 
-    def _has_claimed(self) -> bool:
-        """It is as good as over."""
-        known = self._known()
-        return known is not None and known.told is not None
+    def _has_claimed(self, message: str) -> bool:
+        """By what it said last, or by a call: it is as good as over."""
+        said, known = read_sigils(message), self._known()
+        return bool(said.task_done or said.task_failed or said.promise) or (
+            known is not None and known.told is not None
+        )
 
     def _known(self) -> Session | None:
         """The session as its hooks and its claims have made it."""
@@ -110,12 +112,8 @@ class Handover:
             return True
         if not self.reason or ending.ended is not Ended.FINISHED:
             return False
-        said = read_sigils(ending.message)
         document = self._kit.document
         return not (
-            said.task_done
-            or said.task_failed
-            or said.promise
-            or self._has_claimed()
+            self._has_claimed(ending.message)
             or (document is not None and document.look(claim.task).claims)
         )

@@ -23,10 +23,9 @@ from claude_agent_sdk import (
 from ralph.inside.knock import Shut, ask
 from ralph.inside.mcp_server import ralphs_server
 from ralph.inside.sdk_lines import encoded, line_of
+from ralph.ports.agent import LONGEST_LINE
 from ralph.ports.calls import HOOK
 
-LONGEST: Final = 16 * 1024 * 1024
-"""Of a line that the program says."""
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 BEFORE: Final = "PreToolUse"
@@ -70,7 +69,7 @@ def _options(job: dict[str, Any]) -> ClaudeAgentOptions:
         cwd=os.getcwd(),
         system_prompt={"type": "preset", "preset": "claude_code"},
         include_partial_messages=True,
-        max_buffer_size=LONGEST,
+        max_buffer_size=LONGEST_LINE,
         strict_mcp_config=True,
         mcp_servers={"ralph": _server()} if job["tools"] else {},
         hooks={event: [HookMatcher(hooks=[_hook(event)])] for event in HOOKS}  # type: ignore[misc]

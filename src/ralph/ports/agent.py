@@ -13,6 +13,8 @@ from ralph.core.policy.tools import Toolbox
 from ralph.core.role import Role
 from ralph.core.sections import Given
 
+LONGEST_LINE: Final = 64 * 1024 * 1024
+"""Of an agent's output: a final message is one line, however long."""
 DOOR: Final = ("RALPH_SOCKET", "RALPH_TOKEN")
 """The variables by which whatever a session starts reaches the running loop."""
 
@@ -144,7 +146,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     login_hint: str = ""
     prints_while_working: bool = True
     """False switches the idle timeout off."""
-    line_limit: int = 16 * 1024 * 1024
+    line_limit: int = LONGEST_LINE
     """Longer lines of output arrive in pieces."""
     says_sandbox_off: bool = False
     """Needs no sandbox, and says so itself."""

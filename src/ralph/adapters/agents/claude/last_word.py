@@ -7,7 +7,6 @@ from ralph.adapters.agents.claude import failures, shapes
 from ralph.adapters.agents.plausible import amount, count
 from ralph.adapters.agents.summary import summary
 from ralph.core.agent_events import Denied, Result, Usage
-from ralph.core.ending import FINAL_MESSAGE_BYTES
 from ralph.core.safe_text import one_line
 
 DETAIL_CHARS: Final = 300
@@ -26,7 +25,7 @@ def last_word(line: shapes.Result) -> Iterator[Denied | Result]:
     # for a request that was refused, too.
     failed = line.is_error is not False or line.subtype != "success"
     yield Result(
-        text="" if failed else line.result[-FINAL_MESSAGE_BYTES:],
+        text="" if failed else line.result,
         error=failed,
         detail=_detail(line) if failed else "",
         failure=failures.of_result(line) if failed else None,
