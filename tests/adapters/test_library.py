@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph.adapters.library.folder import LARGEST, FolderLibrary
+from ralph.adapters.library.folder import FolderLibrary
 from ralph.core.errors import Busy, CannotWrite, UnusableData
+from ralph.core.lengths import LARGEST_DOCUMENT
 from ralph.documents.guardrails import read
 from ralph.files import lock_or_busy
 from ralph.ports.library import Page
@@ -75,7 +76,7 @@ class TestReading:
         with open(root / "a.md", "wb") as file:
             file.truncate(1 << 30)
         assert library.read("a.md") == Page(trouble="a.md is larger than 1024 KiB")
-        (root / "b.md").write_bytes(b"x" * LARGEST)
+        (root / "b.md").write_bytes(b"x" * LARGEST_DOCUMENT)
         assert library.read("b.md").text is not None
 
     def test_a_file_that_may_not_be_read_is_said(self, root: Path, library: FolderLibrary) -> None:
@@ -341,7 +342,7 @@ class TestLogs:
         assert (root / "a.log").read_bytes() == b"mine\none\n"
 
     def test_a_log_of_any_length_is_added_to(self, root: Path, library: FolderLibrary) -> None:
-        (root / "a.log").write_bytes(b"x" * (LARGEST + 10) + b"\n")
+        (root / "a.log").write_bytes(b"x" * (LARGEST_DOCUMENT + 10) + b"\n")
         library.append("a.log", "one\n", fresh="")
         assert (root / "a.log").read_bytes().endswith(b"xx\none\n")
 

@@ -165,3 +165,23 @@ def test_any_json_is_read_or_refused(value: object) -> None:
     with suppress(RalphError):
         found = read_foreign(json.dumps(value).encode(), "x.json", "prd")
         assert found is None or all(one.task.title for one in found)
+
+
+LONG = "x" * 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("prd.md", f"### [ ] US-001: {LONG}\n- [ ] a\n"),
+        ("prd.md", f"### [ ] US-001: One\n{LONG}\n- [ ] a\n"),
+        ("issues.json", json.dumps([{"number": 1, "title": LONG}])),
+        ("issues.json", json.dumps([{"number": 1, "title": "One", "body": LONG}])),
+        ("prd.json", json.dumps({"stories": [{"id": "US-001", "title": LONG}]})),
+        ("prd.json", json.dumps({"userStories": [{"id": "US-001", "title": LONG}]})),
+        ("plan.json", json.dumps({"tasks": [{"id": "1", "description": LONG}]})),
+    ],
+)
+def test_what_is_too_long_is_refused_and_not_cut(name: str, content: str) -> None:
+    with pytest.raises(UnusableData, match=r"long, and may have|larger than"):
+        read_foreign(content.encode(), name, "prd")

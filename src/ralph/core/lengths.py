@@ -11,6 +11,8 @@ from ralph.core.task import Draft, Edit
 LONGEST_TITLE: Final = 10_000
 LONGEST_TEXT: Final = 10_000_000
 """A description, a reason, a line of a log."""
+LARGEST_DOCUMENT: Final = 1024 * 1024
+"""Bytes of a PRD, a design, a code task: of what people and models read."""
 
 
 def too_long(what: str, text: object, most: int = LONGEST_TEXT) -> str:

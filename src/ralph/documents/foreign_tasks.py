@@ -8,6 +8,7 @@ import msgspec
 
 from ralph.core.errors import UnusableData
 from ralph.core.json_text import NOT_JSON
+from ralph.core.lengths import LARGEST_DOCUMENT, LONGEST_TITLE, too_long
 from ralph.core.safe_text import one_line
 from ralph.core.task import Status
 from ralph.documents.encoded import decode
@@ -84,6 +85,8 @@ def _shape(
 
 
 def _prd(data: bytes, name: str, feature: str) -> list[Numbered]:
+    if len(data) > LARGEST_DOCUMENT:
+        raise UnusableData(f"{name} is larger than {LARGEST_DOCUMENT // 1024} KiB")
     prd = read_prd(decode(data).text)
     require_usable(prd, name)
     return [
@@ -188,7 +191,10 @@ def _line(
 
 
 def _title(value: object) -> str:
-    title = one_line(_text(value), 200).strip()
+    text = _text(value)
+    if flaw := too_long("the title", text, LONGEST_TITLE):
+        raise ValueError(flaw)
+    title = one_line(text, 200).strip()
     if not title:
         raise ValueError("its title is empty")
     return title

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from ralph.core.errors import CannotWrite, UnusableData
+from ralph.core.lengths import LARGEST_DOCUMENT
 from ralph.files import LOCK_S, NotRegular, append_regular, lock_or_busy, open_regular
 from ralph.ports.library import Page
 
-LARGEST: Final = 1024 * 1024
-"""Bytes of a file. What is larger is no text that anybody wrote."""
 TAIL: Final = 64 * 1024
 DRAFTS: Final = ".ralph/.tmp"
 KEPT: Final = ".ralph/runs"
@@ -149,11 +148,11 @@ class FolderLibrary:
             return None
         with file:
             try:
-                data = file.read(LARGEST + 1)
+                data = file.read(LARGEST_DOCUMENT + 1)
             except OSError as error:
                 raise _Refused(f"cannot be read: {_why(error)}") from error
-        if len(data) > LARGEST:
-            raise _Refused(f"is larger than {LARGEST // 1024} KiB")
+        if len(data) > LARGEST_DOCUMENT:
+            raise _Refused(f"is larger than {LARGEST_DOCUMENT // 1024} KiB")
         return data
 
     def _open(self, path: str) -> io.BufferedReader | None:

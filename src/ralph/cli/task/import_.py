@@ -37,6 +37,8 @@ echo '{"title": "Write tests", "blockers": ["US-001"]}' | ralph task import -
 """
 
 PAGE = 20_000
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file: also of a device, which has no end."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -148,15 +150,19 @@ def _code_tasks(name: str) -> "list[Numbered]":
 
 
 def _content(name: str) -> bytes:
-    from ralph.core.errors import Missing
+    from ralph.core.errors import Missing, UnusableData
 
-    if name == "-":
-        return sys.stdin.buffer.read()
     try:
-        with open(name, "rb") as file:
-            return file.read()
+        if name == "-":
+            data = sys.stdin.buffer.read(LARGEST + 1)
+        else:
+            with open(name, "rb") as file:
+                data = file.read(LARGEST + 1)
     except OSError as error:
         raise Missing(f"cannot read {name}: {error.strerror}") from error
+    if len(data) > LARGEST:
+        raise UnusableData(f"{name} is larger than {LARGEST >> 20} MB", hint="import it in parts")
+    return data
 
 
 def _issues(project: "Project") -> bytes:

@@ -53,8 +53,16 @@ def described(text: str) -> str:
     """The description, read from standard input where that was asked for."""
     if text != "-":
         return text
+    from ralph.core.lengths import LONGEST_TEXT
+
+    # Not to its end: it may have none.
+    data = sys.stdin.buffer.read(4 * LONGEST_TEXT + 1)
+    if len(data) > 4 * LONGEST_TEXT:
+        raise UnusableData(
+            f"standard input is too long: a text may have {LONGEST_TEXT:,} characters"
+        )
     try:
-        return sys.stdin.buffer.read().decode().rstrip("\n")
+        return data.decode().rstrip("\n")
     except UnicodeDecodeError as error:
         raise UnusableData(f"standard input is not UTF-8 text (byte {error.start + 1})") from error
 
