@@ -2,9 +2,12 @@
 an exit code of its own, and none calls it a bug."""
 
 import io
+import json
 import os
 import random
+import shlex
 import sqlite3
+import sys
 from contextlib import chdir, closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -16,6 +19,12 @@ from tests.e2e.conftest import DONE, Project
 COMMANDS = (["status"], ["task", "list"], ["task", "tree"], ["costs"], ["doctor"], ["run"])
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 64, 65, 66, 69, 73, 75, 78}
 VALUES = ("odd", "", None, -1, 10**18, 0.5, b"\xff\xfe", "[" * 5000, "{}", "[1]", "null")
+SPOIL = """
+import sqlite3, sys
+database = sqlite3.connect(".ralph/progress.db", isolation_level=None)
+database.execute("PRAGMA ignore_check_constraints = ON")
+database.execute(sys.argv[1])
+"""
 ROUNDS = int(os.environ.get("RALPH_TEST_EXAMPLES", "100")) // 25
 
 
@@ -82,3 +91,14 @@ def test_every_command_answers(project: Project, template: bytes, seed: int) -> 
             code, said = tell(command, project.path)
         assert code in DOCUMENTED, f"{done}\n{command}: {code}\n{said}"
         assert "a bug in Ralph" not in said, f"{done}\n{command}: {code}\n{said}"
+
+
+@pytest.mark.parametrize("query", ["UPDATE sessions SET gates = '[1'", "DROP TABLE task_logs"])
+def test_a_run_records_the_code_that_it_ends_with(project: Project, query: str) -> None:
+    spoil = f"{sys.executable} -c {shlex.quote(SPOIL)} {shlex.quote(query)}"
+    project.agent(f"{spoil}; {DONE}")
+    project.add("first")
+    ran = project.try_ralph("run", "--json")
+    assert ran.returncode == 65, ran.stderr
+    ended = [json.loads(line) for line in ran.stdout.splitlines()][-1]
+    assert (ended["event"], ended["exit_code"]) == ("run_ended", 65)

@@ -6,7 +6,7 @@ import os
 import sys
 
 from ralph.cli.commands import COMMANDS, GROUPS, load
-from ralph.core.errors import CannotWrite, Missing, RalphError, UnusableData, UsageError
+from ralph.core.errors import CannotWrite, Missing, RalphError, UsageError
 
 BUG = 70
 """EX_SOFTWARE."""
@@ -173,7 +173,9 @@ def _failed(error: Exception, *, debug: bool) -> int:
         streams.nobody_reads()
         error = CannotWrite(streams.trouble(error))
     if not isinstance(error, RalphError):
-        error = _unusable(error) or error
+        from ralph.wiring.damage import as_damage
+
+        error = as_damage(error) or error
     if isinstance(error, RalphError):
         complain(one_line(str(error)), one_line(error.hint))
         code = error.exit_code
@@ -190,34 +192,6 @@ def _failed(error: Exception, *, debug: bool) -> int:
     except (BrokenPipeError, CannotWrite):
         streams.nobody_reads()
     return code
-
-
-def _unusable(error: Exception) -> RalphError | None:
-    """Where the data are to blame for what looks like a bug: nested without end, of another kind
-    than anything that Ralph writes, or in a database that somebody has changed by hand."""
-    import msgspec
-
-    from ralph.core.safe_text import one_line
-
-    said = one_line(f"{type(error).__name__}: {error}", 200)
-    if isinstance(error, (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)):
-        return UnusableData(
-            f"what is stored here cannot be read: {said}", hint="`ralph doctor` looks for damage"
-        )
-    try:
-        from ralph.adapters.store.damage import find_damage
-        from ralph.wiring.project import find_project
-
-        path = find_project().database
-        damage = find_damage(path) if os.path.exists(path) else ""
-    except Exception:  # noqa: BLE001 - the first error is the one to report
-        return None
-    if not damage:
-        return None
-    return UnusableData(
-        f"database {path} is damaged: {damage} ({said})",
-        hint="`ralph doctor` says more about it",
-    )
 
 
 def complain(message: str, hint: str = "") -> None:

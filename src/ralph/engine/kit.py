@@ -10,7 +10,7 @@ from ralph.core.breaker import Tolerance
 from ralph.core.brief import Telling
 from ralph.core.budget import Budget
 from ralph.core.context import Room
-from ralph.core.errors import CannotWrite
+from ralph.core.errors import CannotWrite, RalphError
 from ralph.core.events import Event, Warned
 from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import FeatureId, RunId, TaskId, WorkerId
@@ -148,6 +148,8 @@ class Kit:
     """What the next session is told about work that did not fit."""
     is_project: Callable[[str], bool] = staticmethod(lambda _: False)
     """Has a person made that folder of the checkout a project?"""
+    as_damage: Callable[[BaseException], RalphError | None] = staticmethod(lambda _: None)
+    """What to say of an error where the data are to blame; None: it is a bug."""
     library_at: Callable[[str], Library] | None = None
     """The project's files in another checkout, where there are several."""
 

@@ -21,7 +21,7 @@ from ralph.core.team_events import WorkerLeft
 from ralph.engine.control import SKIPPED, STOPPED, block, heed_abort, refuse_while_aborted
 from ralph.engine.gates import run_at, take_for_baseline
 from ralph.engine.kit import MARKER, Kit
-from ralph.engine.loop import End, Loop, paused
+from ralph.engine.loop import End, Loop, broken, paused
 from ralph.engine.recovery import recover
 from ralph.ports.executor import Interrupted
 from ralph.ports.history import Control, Word
@@ -70,7 +70,7 @@ def run_team(kit: Kit, trunk: Trunk, staff: Staff, workers: int) -> RunEnded:
     except Interrupted:
         report = _report((Outcome.INTERRUPTED, f"by {kit.interrupted()}"))
     except BaseException as error:
-        lead.end(Outcome.ERROR, f"{type(error).__name__}: {error}", 70)
+        lead.end(*broken(kit, error))
         raise
     return lead.end(report.outcome, report.reason, report.exit_code)
 

@@ -65,9 +65,17 @@ def run(kit: Kit) -> RunEnded:
         # In the middle of something that could not be waited for.
         outcome, reason = Outcome.INTERRUPTED, f"by {kit.interrupted()}"
     except BaseException as error:
-        loop.end(Outcome.ERROR, f"{type(error).__name__}: {error}", 70)
+        loop.end(*broken(kit, error))
         raise
     return loop.end(outcome, reason, EXIT_CODES[outcome])
+
+
+def broken(kit: Kit, error: BaseException) -> tuple[Outcome, str, int]:
+    """What nobody has foreseen: a bug, unless the data are damaged."""
+    damage = kit.as_damage(error)
+    if damage is not None:
+        return Outcome.ERROR, str(damage), damage.exit_code
+    return Outcome.ERROR, f"{type(error).__name__}: {error}", 70
 
 
 def paused(error: TemporaryFailure) -> tuple[Outcome, str, int]:

@@ -41,6 +41,7 @@ from ralph.ui.team_files import TeamFiles
 from ralph.wiring.agents import find_agents, find_reviewers, find_verifiers
 from ralph.wiring.callers import a_person, with_news
 from ralph.wiring.checkouts import checkouts_of, clear_stale_locks
+from ralph.wiring.damage import as_damage
 from ralph.wiring.programs import search_path
 from ralph.wiring.project import Project, guardrails_of, open_library, open_store
 from ralph.wiring.retention import clean_up
@@ -179,6 +180,7 @@ def put_together(
         views=views,
     )
     kit.library_at = FolderLibrary
+    kit.as_damage = lambda error: as_damage(error, project.database)
     kit.is_project = lambda folder: is_project(os.path.join(workspace.top, folder), os.environ)
 
     def sync() -> None:
