@@ -4,10 +4,13 @@ answers."""
 import random
 import signal
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import RALPH, Project, wait_for
+from ralph.files import remove_tree
+from tests.e2e.conftest import DONE, RALPH, Project, wait_for
 from tests.e2e.dying import left_running
 from tests.e2e.hostile import ACTS, SPOILT
 
@@ -25,11 +28,18 @@ SAMPLE = (
 """One of each kind; the others are tried by `make soak`."""
 
 
+@pytest.fixture(autouse=True)
+def no_remains(tmp_path: Path) -> Iterator[None]:
+    """Folders without end are too deep for whoever removes what tests have left."""
+    yield
+    remove_tree(str(tmp_path))
+
+
 def attack(project: Project, act: str, number: signal.Signals, *, sandbox: bool) -> None:
     """Let a session do it, and tell the run to end."""
     there = project.path / "there"
     project.agent(f"{ACTS[act]}\ntouch there; while :; do sleep 1; done")
-    project.add("Write it")
+    task = project.add("Write it")
     env = {"RALPH_SANDBOX_MODE": "required" if sandbox else "off"}
     run = project.start("run", "--json", **env)
     wait_for(lambda: there.exists() or run.poll() is not None, "the session did it")
@@ -56,6 +66,12 @@ def attack(project: Project, act: str, number: signal.Signals, *, sandbox: bool)
             stdin=subprocess.DEVNULL,
         )
         assert done.returncode in DOCUMENTED, f"{act}: {command}: {done.stderr}"
+    if act not in SPOILT and not act.startswith("a pipe for"):
+        # Those are there until somebody removes them: git itself waits for them.
+        after = project.try_ralph("run", AGENT_CMD=DONE, **env)
+        said = f"{act}: {after.returncode}\n{after.stdout[-2000:]}\n{after.stderr}"
+        assert after.returncode == 0, said
+        assert project.status(task) == "done", said
 
 
 @pytest.mark.parametrize("act", SAMPLE)
