@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph.core.errors import RalphError, UnusableData
+from ralph.core.lengths import LONGEST_TEXT
 from ralph.core.task import Status
 from ralph.documents.foreign_tasks import read_foreign
 from ralph.documents.task_lines import TaskLine
@@ -167,7 +168,7 @@ def test_any_json_is_read_or_refused(value: object) -> None:
         assert found is None or all(one.task.title for one in found)
 
 
-LONG = "x" * 3_000_000
+LONG = "x" * (LONGEST_TEXT + 1)
 
 
 @pytest.mark.parametrize(
