@@ -28,7 +28,7 @@ class Checkout:
         )
         return done.stdout.strip()
 
-    def watch(self) -> Watch:
+    def watch(self, *, is_open: bool = False) -> Watch:
         places = [
             Place(path=str(path), access=Access.WRITE, why="checkout")
             for path in (self.top, self.git_dir)
@@ -40,7 +40,7 @@ class Checkout:
             home="/home/x",
             places=tuple(places),
         )
-        return Watch(str(self.state), fence)
+        return Watch(str(self.state), fence, is_open=is_open)
 
     def kept(self) -> list[str]:
         """The names of what was moved away."""
@@ -154,3 +154,33 @@ def test_a_thousand_things_are_told_in_few_lines(checkout: Checkout) -> None:
     said, _ = watch.end()
     assert len(said) == 21
     assert len(checkout.kept()) == 50
+
+
+def test_without_a_sandbox_only_what_stops_git_is_taken_away(checkout: Checkout) -> None:
+    watch = checkout.watch(is_open=True)
+    (checkout.top / ".gitmodules").symlink_to("a")
+    for path in (
+        checkout.top / ".gitignore",
+        checkout.git_dir / "HEAD",
+        checkout.git_dir / "index",
+    ):
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+    checkout.git("init", "-q", str(checkout.top / "nested"), at=checkout.state)
+    checkout.git("config", "core.fsmonitor", "mine", at=checkout.top / "nested")
+    (checkout.git_dir / "refs/heads/side").write_text("junk")
+    (checkout.git_dir / "hooks").mkdir()
+    (checkout.git_dir / "hooks/pre-commit").touch()
+    said, _ = watch.end()
+    assert len(said) == 5, said
+    assert checkout.kept() == [".gitignore", ".gitmodules", "HEAD", "index", "side"]
+    assert checkout.git("log", "--format=%s", "side") == "first"
+    assert checkout.git("status", "--porcelain") == "?? nested/"
+    assert (checkout.git_dir / "hooks/pre-commit").exists()
+
+
+def test_a_repository_that_was_moved_away_is_not_made_again(checkout: Checkout) -> None:
+    watch = checkout.watch(is_open=True)
+    checkout.git_dir.rename(checkout.top.parent / "gone")
+    assert watch.end()[0] == []
+    assert not checkout.git_dir.exists()

@@ -239,3 +239,61 @@ def test_hooks_and_signing_of_a_person_do_not_stop_the_night(project: Project) -
     project.ralph("run", AGENT_CMD=DONE)
     assert project.status(task) == "done"
     assert project.commits()[0] == "x"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "echo '[broken' > .gitmodules",
+        "echo '[broken' > .gitmodules; git add -A; git commit -q -m broken",
+        "echo '[broken' > .gitmodules; git add -A; git commit -q -m broken; rm .gitmodules",
+        r"printf '[submodule \"part\"]\n\tbranch\n' >> .gitmodules; git add .gitmodules",
+        "rm .gitmodules; ln -s work.txt .gitmodules; git add -A; git commit -q -m link",
+        "yes '# x' | head -c 2000000 > .gitmodules",
+    ],
+)
+def test_a_list_of_submodules_that_git_cannot_read(project: Project, spoil: str) -> None:
+    head = project.git("rev-parse", "HEAD")
+    project.write(".gitmodules", '[submodule "part"]\n\tpath = part\n\turl = ../part\n')
+    project.git("add", ".gitmodules")
+    project.git("update-index", "--add", "--cacheinfo", f"160000,{head},part")
+    (project.path / "part").mkdir()
+    project.git("commit", "-q", "-m", "part")
+    said = project.path.parent / "said"
+    repair = (
+        "rm -f .gitmodules; git checkout -q good .gitmodules; git add -A; git commit -q -m good"
+    )
+    project.git("tag", "good")
+    project.agent(
+        f"cat >> '{said}'; if [ -e '{said}.2' ]; then {repair}; else touch '{said}.2'; {spoil}; fi;"
+        f" {DONE}"
+    )
+    task = project.add("x")
+    project.ralph("run")
+    assert "git cannot read .gitmodules" in said.read_text(), "the next attempt is told"
+    assert project.status(task) == "done"
+    assert "part" in project.git("config", "--blob", "HEAD:.gitmodules", "--list")
+    assert project.git("status", "--porcelain") == ""
+    assert project.git("clone", "-q", ".", str(project.path.parent / "clone")) == ""
+
+
+def test_pipes_where_git_reads_are_taken_away_without_a_sandbox_too(project: Project) -> None:
+    git = (".git/HEAD", ".git/index", ".git/refs/heads/main", ".git/packed-refs", ".git/MERGE_HEAD")
+    paths = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap", "README.md", *git)
+    pipes = "; ".join(f"rm -f {path}; mkfifo {path}" for path in paths)
+    project.agent(f"{DONE}; {pipes}")
+    task = project.add("x")
+    done = project.ralph("run")
+    assert project.status(task) == "done"
+    assert "neither a file nor a folder" in done
+    assert project.git("show", "HEAD:work.txt")
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_without_a_sandbox_a_session_may_move_branches(project: Project) -> None:
+    project.git("branch", "side")
+    project.agent(f"git commit -q --allow-empty -m x; git branch -f side; {DONE}")
+    task = project.add("x")
+    project.ralph("run")
+    assert project.status(task) == "done"
+    assert not [name for name in refs(project) if "moved" in name]

@@ -32,11 +32,31 @@ HARMLESS: Final = {
 way than git itself writes, may."""
 
 
+BOOLEAN: Final = r"(\n(true|false|yes|no|on|off|[0-9]{1,4}|))?"
+READ: Final = {
+    "path": r"\n.*", "url": r"\n.*", "ignore": r"\n.*", "branch": r"\n.*",
+    "update": r"\n(none|checkout|rebase|merge)", "shallow": BOOLEAN,
+    "fetchrecursesubmodules": rf"{BOOLEAN}|\non-demand",
+}  # fmt: skip
+"""In a `.gitmodules`: with what git goes on. Over anything else it gives up, or dies."""
+
+
 def odd_settings(text: bytes) -> tuple[str, ...]:
     """Those that may run something."""
     if len(text) > LARGEST:
         return ("too much to read",)
     return tuple(odd for _, odd in _lines(text) if odd)
+
+
+def is_deadly(setting: str) -> bool:
+    """Does git give up over this part of a `.gitmodules`, as `git config --list -z` prints it?"""
+    name = setting.partition("\n")[0]
+    value = setting.removeprefix(name)
+    section, _, key = name.lower().rpartition(".")
+    if section == "submodule" and key == "fetchjobs":
+        return not re.fullmatch(r"\n[0-9]{1,4}", value)
+    wanted = READ.get(key) if section.startswith("submodule.") else None
+    return wanted is not None and not re.fullmatch(wanted, value, re.DOTALL | re.IGNORECASE)
 
 
 def without(text: bytes, odd: Collection[str]) -> bytes | None:

@@ -31,7 +31,8 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     """Every path whose content differs, committed or not."""
     nested: tuple[str, ...] = ()
-    """Of these, other repositories: links to one, and one in which git would run something."""
+    """Of these, other repositories: links to one, and one in which git would run something; and a
+    `.gitmodules` that git cannot read."""
 
 
 OWN_FOLDERS = (".ralph/", ".agents/")

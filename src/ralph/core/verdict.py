@@ -89,14 +89,16 @@ def on_tampering(paths: Sequence[str]) -> Verdict | None:
 
 
 def on_nested(paths: Sequence[str]) -> Verdict | None:
-    """Also step 3: git looks into other repositories, and runs what they name. None: the work has
-    no new one."""
+    """Also step 3: git looks into other repositories, and runs what they name; and it gives up over
+    a list of them that it cannot read. None: the work has no new one."""
     if not paths:
         return None
     names = ", ".join(one_line(path, 60) for path in paths[:5])
     why = (
         f"it put another repository into git: {names}; take that out again, or add its files alone"
     )
+    if lists := [path for path in paths if path.lower().endswith(".gitmodules")]:
+        why = f"git cannot read {one_line(lists[0], 60)}; set it right, or take it out again"
     return Verdict(transition=Rejected(why), message=why)
 
 

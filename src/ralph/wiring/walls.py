@@ -444,6 +444,18 @@ def ground_of(project: Project, *doors: str) -> Ground:
     return Ground(loaded=project.loaded, database=project.database, environ=os.environ, doors=doors)
 
 
+def open_fence(folder: str) -> Fence | None:
+    """Around a checkout in which everything may be written."""
+    top = top_of(folder)
+    if top is None:
+        return None
+    git_dir, common_dir = layout(top)
+    places = [
+        Place(path=path, access=Access.WRITE, why="checkout") for path in (top, git_dir, common_dir)
+    ]
+    return Fence(top=top, git=common_dir, git_dir=git_dir, home="", places=tuple(places))
+
+
 def walls_for(
     project: Project, agents: Sequence[Agent], executor: Processes
 ) -> Callable[[ExitStack, str], tuple[Wall, Captures]]:
@@ -452,7 +464,8 @@ def walls_for(
     mode = project.loaded.config.sandbox.mode
     if mode == "off" or all(agent.traits.says_sandbox_off for agent in agents):
         list_projects(project.root, os.environ)
-        return lambda *_: (NoWall(), executor)
+        state = ground_of(project).state
+        return lambda *_: (NoWall(open_fence, state), executor)
     sandbox, weaker = a_sandbox(ground_of(project), executor)
 
     def build(stack: ExitStack, door: str) -> tuple[Wall, Captures]:

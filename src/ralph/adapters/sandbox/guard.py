@@ -42,25 +42,28 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     copies: dict[str, str] = {}
     """Of files that may have to be put back."""
     refs: dict[str, Refs] = {}
+    is_open: bool = False
+    """Without a sandbox: only what stops git is taken away."""
 
     def clear_up(self, state: str) -> tuple[list[str], Traps]:
         """Take away what was planted and put back what was spoilt. Say so, and what is there now
         that was there before."""
         said = [self._remove(path, state) for path in self.absent if os.path.lexists(path)]
-        said += [self._remove(path, state, Kind.POINTER) for path in self._links()]
+        links = [] if self.is_open else self._links()
+        said += [self._remove(path, state, Kind.POINTER) for path in links]
         now = look(self.area)
-        for path in self._led_elsewhere(now):
+        for path in [] if self.is_open else self._led_elsewhere(now):
             said.append(self._point_back(path, state))
             now[path] = self.before[path]
         taken: set[str] = set()
         for path, trap in sorted(now.items()):
             news = self._news(path, trap)
-            if news:
+            if news and (trap.kind is Kind.SPECIAL or not self.is_open):
                 if os.path.lexists(path):
                     said += self._disarm(path, trap, news, state)
                     taken.add(path)
                 now[path] = self.before.get(path, Trap(kind=trap.kind))
-        said += mend(self.area.own, self.copies, self.refs, taken, state)
+        said += mend(self.area.own, self.copies, self.refs, taken, state, is_open=self.is_open)
         if len(said) > MOST:
             said[MOST:] = [f"{len(said) - MOST} more such things were found, and moved to {state}"]
         return said, now
@@ -158,10 +161,16 @@ class Watch:
     it written down: the next one looks in their place."""
 
     def __init__(
-        self, state: str, fence: Fence, before: Traps | None = None, *, is_weak: bool = False
+        self,
+        state: str,
+        fence: Fence,
+        before: Traps | None = None,
+        *,
+        is_weak: bool = False,
+        is_open: bool = False,
     ) -> None:
         """`before` is what the last one has found; a weak wall does not keep sessions from writing
-        in folders of git."""
+        in folders of git, an open one from nothing at all."""
         self._state = state
         self._list = os.path.join(state, f"{WATCHED}{os.urandom(4).hex()}.json")
         self._folder = self._list.removesuffix(".json")
@@ -169,7 +178,8 @@ class Watch:
             os.makedirs(self._folder, mode=0o700)
             self._handle = os.open(self._list, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._kept = self._note(fence, before, is_weak=is_weak)
+            noted = self._note(fence, before, is_weak=is_weak)
+            self._kept = msgspec.structs.replace(noted, is_open=is_open)
             self._protected = {path: _see(path) for path in frozen(fence)}
             # Anew: what was changed at this very moment may be of this command.
             os.pwrite(self._handle, json.dumps(msgspec.to_builtins(self._kept)).encode(), 0)

@@ -33,11 +33,13 @@ def mend(
     refs: Mapping[str, Refs],
     taken: Collection[str],
     state: str,
+    *,
+    is_open: bool = False,
 ) -> list[str]:
     """Put back what is missing or no longer what git can read; say so. What was `taken` away stood
-    in the place of something."""
+    in the place of something. Without a sandbox (`is_open`) branches may be moved."""
     said, lost = [], False
-    for path in (os.path.join(git, name) for git in own for name in NEEDED):
+    for path in (os.path.join(git, name) for git in own if os.path.isdir(git) for name in NEEDED):
         copy = copies.get(path, "")
         if (not copy and not os.path.lexists(path)) or _is_whole(path, copy):
             continue
@@ -49,7 +51,8 @@ def mend(
         lost = lost or os.path.basename(path) == "packed-refs"
     for git, before in refs.items():
         gone = frozenset(before if lost else (os.path.relpath(path, git) for path in taken))
-        said += _mend_refs(git, before, copies, gone, state)
+        if os.path.isdir(git):
+            said += _mend_refs(git, before, copies, gone, state, is_open=is_open)
     return said
 
 
@@ -75,7 +78,13 @@ def _is_index(path: str) -> bool:
 
 
 def _mend_refs(
-    git: str, before: Refs, copies: Mapping[str, str], gone: Collection[str], state: str
+    git: str,
+    before: Refs,
+    copies: Mapping[str, str],
+    gone: Collection[str],
+    state: str,
+    *,
+    is_open: bool,
 ) -> Iterator[str]:
     """Those that are `gone` were not deleted by git."""
     now = read_refs(git)
@@ -91,7 +100,7 @@ def _mend_refs(
             yield f"{path} was spoilt: {what}" + (f", {kept} is what it was made" if kept else "")
         elif value == "" and name not in before and os.path.lexists(path):
             yield f"{path} is no ref: it is {move_aside(path, state)} now"
-        elif old not in ("", value) and name not in needed | moving:
+        elif old not in ("", value) and name not in needed | moving and not is_open:
             keeper = f"{KEEPER}/{old[:12]}/{name.removeprefix('refs/')}"
             write_new(os.path.join(git, keeper), os.fsencode(f"{old}\n"))
             where = "gone" if value is None else f"at {value[:12]}"

@@ -26,6 +26,8 @@ BULKY: Final = frozenset({"node_modules", ".venv", "venv", "target", "__pycache_
 STEERING: Final = frozenset((*STEERING_FILES, *STEERING_FOLDERS))
 DOT_GIT: Final = frozenset(map("".join, product(".", "gG", "iI", "tT")))
 """Some file systems do not tell them apart."""
+MODULES: Final = ".gitmodules"
+"""As a link git reads it, and checks it out nowhere."""
 LISTENING: Final = "/proc/net/unix"
 
 FILES: Final = frozenset(
@@ -152,7 +154,7 @@ class _Walk:
                     else:
                         folders.append((entry.path, is_git, is_bulky or entry.name in BULKY))
                 elif entry.is_symlink():
-                    if is_git or named:
+                    if is_git or named or entry.name == MODULES:
                         self._link(entry, is_git=is_git)
                 elif _is_in_the_way(entry):
                     self._add(entry, Kind.SPECIAL)
@@ -167,6 +169,7 @@ class _Walk:
         with contextlib.suppress(OSError):
             target = os.readlink(entry.path)
             kind = Kind.POINTER if entry.name in DOT_GIT else Kind.STEERING
+            kind = Kind.SPECIAL if entry.name == MODULES else kind
             self._add(entry, Kind.LINK if is_git else kind, f"-> {target}")
 
     def _add(self, entry: "os.DirEntry[str]", kind: Kind, part: str = "") -> None:

@@ -205,17 +205,35 @@ def _free_port() -> int:
 
 
 class NoWall:
-    """A `Wall` that is none."""
+    """A `Wall` that is none. What would stop git is taken away after each command all the same, if
+    it is known where to look."""
 
     name = "off"
     stands = False
-    warnings: Sequence[str] = ()
+
+    def __init__(
+        self, fence_at: Callable[[str], Fence | None] = lambda _: None, state: str = ""
+    ) -> None:
+        self.warnings: Sequence[str] = look_after_the_dead(state) if state else ()
+        self._fence_at = fence_at
+        self._state = state
+        self._seen: dict[str, Traps] = {}
 
     @contextlib.contextmanager
     def around(self, command: Command, *, home: str = "") -> Iterator[Around]:
         """As it is."""
         del home
-        yield Around(command)
+        inside = Around(command)
+        fence = self._fence_at(command.cwd)
+        if fence is None:
+            yield inside
+            return
+        watch = Watch(self._state, fence, self._seen.get(fence.top), is_open=True)
+        try:
+            yield inside
+        finally:
+            warnings, self._seen[fence.top] = watch.end()
+            inside.warnings += warnings
 
     def guards(self, path: str) -> bool:
         """Nothing is guarded."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ralph.adapters.workspace.git import Git, text
+from ralph.adapters.workspace.git import UNREAD, Git, text
 from ralph.adapters.workspace.index import index_lock, replace_index, scratch
 from ralph.adapters.workspace.objects import Objects
 from ralph.adapters.workspace.status import Entry, read_status
@@ -58,7 +58,9 @@ class CommitFilter:
 
     def _changed(self, commit: str) -> Iterator[str]:
         args = ("diff-tree", "-r", "-z", "-m", "--root", "--no-commit-id", "--name-only")
-        yield from filter(None, text(self._git.run(*args, "--no-renames", commit)).split("\0"))
+        yield from filter(
+            None, text(self._git.run(*args, "--no-renames", UNREAD, commit)).split("\0")
+        )
 
     def _rewritten(self, commits: tuple[str, ...], entries: list[Entry]) -> str:
         made: dict[str, str] = {}

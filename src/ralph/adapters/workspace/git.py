@@ -40,6 +40,7 @@ SETTINGS: Final = (
     "commit.gpgsign=false",  # nobody is there to type a passphrase
     "i18n.commitEncoding=UTF-8",
     "protocol.file.allow=always",  # private checkouts are fetched by their path
+    "submodule.recurse=false",  # would read `.gitmodules`, as an agent wrote it
 )
 
 KEPT: Final = (
@@ -71,6 +72,9 @@ TIMED_OUT: Final = 124
 """As timeout(1) has it, and `Captures` reports it."""
 NOT_STARTED: Final = 71
 """As sysexits has it, for a program that could not be started for want of memory or processes."""
+
+UNREAD: Final = "--ignore-submodules=none"
+"""For commands that compare: who says it reads no `.gitmodules`, in which anything may be."""
 
 ANY: Final = (0, 1, 128)
 """Whatever git answers, if it answers at all."""

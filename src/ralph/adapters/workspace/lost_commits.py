@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ralph.adapters.workspace.git import ANY, Git, raw, text
+from ralph.adapters.workspace.git import ANY, UNREAD, Git, raw, text
 from ralph.ports.workspace import Lost
 
 GITLINK = "160000"
@@ -29,7 +29,7 @@ def lost_commits(git: Git, commits: Sequence[str]) -> Lost:
 def _added(git: Git, commits: Sequence[str]) -> dict[str, set[str]]:
     """The objects of each commit that its parents do not have."""
     args = ("diff-tree", "--stdin", "-r", "-t", "-m", "--root", "--raw", "--no-renames")
-    got = git.ask(*args, stdin=_lines(commits), ok=ANY)
+    got = git.ask(*args, UNREAD, stdin=_lines(commits), ok=ANY)
     if got.code != 0 and len(commits) > 1:
         # One of them, or a parent, cannot be read: one by one, the others can.
         return {name: found for one in commits for name, found in _added(git, [one]).items()}

@@ -1,4 +1,5 @@
-"""Other repositories in a tree: git looks into them, and runs what they name."""
+"""Other repositories in a tree: git looks into them, and runs what they name. And the list of
+those that belong to it, without which it works no more."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -6,17 +7,30 @@ from typing import Final
 from ralph.adapters.workspace.git import ANY, Git, text
 from ralph.adapters.workspace.index import ABSENT
 from ralph.adapters.workspace.objects import GITLINK, Difference
-from ralph.core.git_settings import LARGEST, odd_settings
+from ralph.core.git_settings import LARGEST, is_deadly, odd_settings
 
 PARTS: Final = ("HEAD", "config", "commondir", "config.worktree")
+LIST: Final = ".gitmodules"
+LINK: Final = "120000"
 
 
 def nested(git: Git, changed: Sequence[Difference], tree: str) -> tuple[str, ...]:
-    """New links to other repositories; and folders with the files of one that have changed and in
-    which git would run something."""
+    """New links to other repositories; folders with the files of one that have changed and in which
+    git would run something; and lists of them that git cannot read."""
     links = [one.path for one in changed if one.new.mode == GITLINK != one.old.mode]
     found = [folder for folder in _candidates(changed) if _runs(git, tree, folder)]
-    return (*links, *found)
+    return (*links, *found, *(one.path for one in changed if _is_bad_list(git, one)))
+
+
+def _is_bad_list(git: Git, one: Difference) -> bool:
+    if one.path.rpartition("/")[2].lower() == LIST and one.new.mode == LINK:
+        return True  # git checks it out nowhere
+    if one.path != LIST or not one.new.mode.startswith("100"):
+        return False
+    if int(git.word("cat-file", "-s", one.new.oid)) > LARGEST:
+        return True
+    got = git.ask("config", "--blob", one.new.oid, "--list", "-z", ok=ANY)
+    return got.code != 0 or any(map(is_deadly, text(got.stdout).split("\0")))
 
 
 def _candidates(changed: Sequence[Difference]) -> Iterator[str]:

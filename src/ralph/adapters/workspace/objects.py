@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ralph.adapters.workspace.git import ANY, Git, git_error, raw, text
+from ralph.adapters.workspace.git import ANY, UNREAD, Git, git_error, raw, text
 from ralph.adapters.workspace.status import Entry
 from ralph.core.errors import Busy, UnusableData
 from ralph.core.safe_text import one_line
@@ -52,7 +52,7 @@ class Objects:
         """What to change in `old` to get `new`, both trees, path by path."""
         if old == new:
             return ()
-        args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
+        args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", UNREAD)
         try:
             return tuple(_differences(self._git.run(*args, old, new)))
         except UnusableData as error:

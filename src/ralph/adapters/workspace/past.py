@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from ralph.adapters.workspace.git import ANY, Git, git_error, text
+from ralph.adapters.workspace.git import ANY, UNREAD, Git, git_error, text
 from ralph.adapters.workspace.lost_commits import lost_commits
 from ralph.adapters.workspace.objects import Objects
 from ralph.core.errors import RalphError
@@ -92,7 +92,7 @@ class GitPast:
         got = other.ask("revert", "--no-commit", *mainline, commit.id, ok=ANY, once=True)
         if got.code == 0:
             return
-        paths = text(other.run("diff", "--name-only", "--diff-filter=U", "-z")).split("\0")
+        paths = text(other.run("diff", UNREAD, "--name-only", "--diff-filter=U", "-z")).split("\0")
         names = ", ".join(one_line(path, 60) for path in filter(None, paths[:SHOWN]))
         if not names:
             raise git_error(("revert",), got, self._git.top)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from ralph.adapters.workspace.git import ANY, Git, git_error, text
+from ralph.adapters.workspace.git import ANY, UNREAD, Git, git_error, text
 from ralph.adapters.workspace.in_place import InPlace
 from ralph.adapters.workspace.locks import clear_locks
 from ralph.adapters.workspace.objects import Objects
@@ -211,7 +211,7 @@ class Rebasing:
         return files
 
     def _unmerged(self) -> tuple[str, ...]:
-        args = ("diff", "--name-only", "--diff-filter=U", "--no-relative", "-z")
+        args = ("diff", UNREAD, "--name-only", "--diff-filter=U", "--no-relative", "-z")
         return tuple(dict.fromkeys(filter(None, text(self._git.run(*args)).split("\0"))))
 
     def _as_one(self, base: str, head: str, message: str, *, undated: bool = False) -> str:

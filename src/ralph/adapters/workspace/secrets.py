@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from ralph.adapters.workspace.git import Git, text
+from ralph.adapters.workspace.git import UNREAD, Git, text
 from ralph.adapters.workspace.objects import Difference
 from ralph.adapters.workspace.status import Entry
 from ralph.core.secret_files import SIGNS, secret_in, suspicious_name
@@ -24,7 +24,7 @@ def likely_secrets(
         return ()
     # One process for all of them, which looks at changed lines alone.
     args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--text", "--no-textconv")
-    signed = set(text(git.run(*args, f"-G{SIGNS}", old, new)).split("\0"))
+    signed = set(text(git.run(*args, UNREAD, f"-G{SIGNS}", old, new)).split("\0"))
     suspects = [one for one in files if one.path in signed or suspicious_name(one.path)]
     found = ((one.path, _why(git, one)) for one in suspects)
     return tuple(Withheld(path=path, why=why) for path, why in found if why is not None)
