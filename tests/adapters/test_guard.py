@@ -8,6 +8,7 @@ import pytest
 
 from ralph.adapters.sandbox.guard import Watch, look_after_the_dead
 from ralph.core.fence import Access, Fence, Place
+from ralph.files import remove_tree
 
 
 class Checkout:
@@ -184,3 +185,21 @@ def test_a_repository_that_was_moved_away_is_not_made_again(checkout: Checkout) 
     checkout.git_dir.rename(checkout.top.parent / "gone")
     assert watch.end()[0] == []
     assert not checkout.git_dir.exists()
+
+
+def test_folders_without_end_are_no_obstacle(checkout: Checkout) -> None:
+    watch = checkout.watch()
+    for place in ("refs", "x"):
+        folder = checkout.git_dir / place
+        folder.mkdir(exist_ok=True)
+        here = os.open(folder, os.O_RDONLY)
+        for _ in range(1200):
+            os.mkdir("d", dir_fd=here)
+            below = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(here)
+    assert watch.end()[0]
+    assert checkout.kept() == ["x"]
+    remove_tree(str(checkout.top))
+    remove_tree(str(checkout.state))

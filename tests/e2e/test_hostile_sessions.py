@@ -66,8 +66,7 @@ def attack(project: Project, act: str, number: signal.Signals, *, sandbox: bool)
             stdin=subprocess.DEVNULL,
         )
         assert done.returncode in DOCUMENTED, f"{act}: {command}: {done.stderr}"
-    if act not in SPOILT and not act.startswith("a pipe for"):
-        # Those are there until somebody removes them: git itself waits for them.
+    if act not in SPOILT:
         after = project.try_ralph("run", AGENT_CMD=DONE, **env)
         said = f"{act}: {after.returncode}\n{after.stdout[-2000:]}\n{after.stderr}"
         assert after.returncode == 0, said

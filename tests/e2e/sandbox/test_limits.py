@@ -72,7 +72,7 @@ def test_a_session_that_takes_too_much_costs_a_strike_and_the_run_goes_on(plain:
     plain.write("agent.sh", script)
     plain.agent("sh agent.sh", sandbox=LIMITS, breaker="failures = 0\nstagnation = 0")
     tasks = [plain.add(title) for title in ("a BOMB", "OUTPUT without end", "an ordinary one")]
-    events = plain.events(code=None)
+    events = plain.events("--max-retries", "0", code=None)
     told = {event["task_id"]: event for event in events if event.get("ended")}
     said = "it used more than 60 processes: [sandbox] processes raises it"
     assert (told[tasks[0]]["ended"], told[tasks[0]]["detail"]) == ("over_limit", said)

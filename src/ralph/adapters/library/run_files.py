@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from ralph.core.retention import Kept
-from ralph.files import read_regular, remove_tree, write_regular
+from ralph.files import read_regular, remove_tree, walk, write_regular
 
 REMOVED: Final = ".removed"
 """Which files went, so that `ralph logs` can say so."""
@@ -81,7 +81,7 @@ def _measure(entry: "os.DirEntry[str]") -> tuple[float, int]:
         if entry.is_dir(follow_symlinks=False):
             size = sum(
                 os.lstat(os.path.join(top, name)).st_size
-                for top, _, names in os.walk(entry.path)
+                for top, _, names in walk(entry.path)
                 for name in names
             )
     except OSError:

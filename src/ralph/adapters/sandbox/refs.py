@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ralph.adapters.sandbox.plain import read_plain
+from ralph.files import walk
 
 LARGEST: Final = 1 << 28
 NAME: Final = rb"refs/[^\x00-\x20\x7f~^:?*\[\\]+"
@@ -20,7 +21,7 @@ Refs = dict[str, str]
 def read_refs(common: str) -> Refs:
     """By name. What is no ref has an empty value."""
     found = dict(packed_refs(os.path.join(common, "packed-refs")))
-    found.update(_loose(os.path.join(common, "refs"), "refs"))
+    found.update(_loose(os.path.join(common, "refs")))
     return found
 
 
@@ -49,15 +50,9 @@ def branch_of(head: str) -> str:
     return os.fsdecode(read_plain(head, 4096)).strip().partition("ref: ")[2]
 
 
-def _loose(folder: str, prefix: str) -> Iterator[tuple[str, str]]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = f"{prefix}/{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    yield from _loose(entry.path, name)
-                elif not entry.name.endswith(".lock"):
-                    value = read_plain(entry.path, 4096)
-                    yield name, os.fsdecode(value).strip() if VALUE.fullmatch(value) else ""
-    except OSError:
-        return
+def _loose(refs: str) -> Iterator[tuple[str, str]]:
+    above = len(os.path.dirname(refs)) + 1
+    for folder, _, names in walk(refs):
+        for path in (os.path.join(folder, name) for name in names if not name.endswith(".lock")):
+            value = read_plain(path, 4096)
+            yield path[above:], os.fsdecode(value).strip() if VALUE.fullmatch(value) else ""

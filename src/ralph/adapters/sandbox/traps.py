@@ -228,12 +228,14 @@ class _Walk:
         self, entries: "Iterator[os.DirEntry[str]] | list[os.DirEntry[str]]"
     ) -> Iterator[tuple[str, str]]:
         """A folder by itself and with every file: what is in it may change later."""
-        for entry in entries:
+        left = [*entries]
+        while left:
+            entry = left.pop()
             if entry.is_dir(follow_symlinks=False):
                 if entry.path in self._closed:
                     continue
                 yield entry.path, "folder"
-                yield from self._each(_entries(entry.path))
+                left += _entries(entry.path)
             elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(".lock"):
                 with contextlib.suppress(OSError):
                     found = entry.stat(follow_symlinks=False)
