@@ -95,7 +95,10 @@ def scratch(git: Git, *, copy: bool = True) -> Iterator[Scratch]:
         if copy:
             _copy(os.path.join(git.git_dir, "index"), file)
     except OSError as error:
-        raise CannotWrite(f"cannot write in {folder}: {error.strerror}") from error
+        raise CannotWrite(
+            f"cannot write in {folder}: {error.strerror}",
+            hint="free some space, or look at its permissions; `ralph run` goes on where it was",
+        ) from error
     try:
         yield Scratch(git, file)
     finally:
