@@ -1,7 +1,8 @@
 """A person uses git before any one of Ralph's own git calls: nothing that they made is lost."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,19 +22,14 @@ class Interrupting:
         self._act = act
         self.calls = 0
 
-    def capture(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes = b"",
-        timeout_s: float = 120.0,
-    ) -> Captured:
+    def capture(self, argv: Sequence[str], **how: Any) -> Captured:
         if self.calls == self._before:
             self._act()
         self.calls += 1
-        return self._processes.capture(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
+        return self._processes.capture(argv, **how)
+
+    def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
+        self._processes.wait(why, seconds, is_over)
 
 
 def commit(source: Hands) -> None:
