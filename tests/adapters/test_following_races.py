@@ -1,5 +1,6 @@
 """A person uses git before any one of Ralph's own git calls: nothing that they made is lost."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,25 +66,34 @@ def commit_elsewhere(source: Hands) -> None:
 ACTS = (commit, amend, go_back, rebase, switch, commit_elsewhere)
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Hands:
+    """A tip that is ahead of the person's branch."""
+    source = a_project(tmp_path_factory.mktemp("built") / "source")
+    source.commit("a second one")
+    source.git("switch", "-q", "-c", "side")
+    source.write("side", "side")
+    source.commit("on the side")
+    source.git("switch", "-q", "main")
+    trunk = a_trunk(source)
+    for task, path in ((ONE, "one"), (TWO, "two")):
+        work(trunk, task, path, "built")
+        merge(trunk, task)
+        trunk.close(task)
+        if task == ONE:
+            assert trunk.follow() == ""
+    return source
+
+
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
 def test_the_branch_only_goes_forward_whatever_a_person_does_meanwhile(
-    tmp_path: Path, act: Callable[[Hands], None]
+    tmp_path: Path, built: Hands, act: Callable[[Hands], None]
 ) -> None:
+    tip = refs(built)["refs/ralph/tip/main"]
     before, calls = 0, 1
     while before < calls:
-        source = a_project(tmp_path / str(before) / "source")
-        source.commit("a second one")
-        source.git("switch", "-q", "-c", "side")
-        source.write("side", "side")
-        source.commit("on the side")
-        source.git("switch", "-q", "main")
-        trunk = a_trunk(source)
-        work(trunk, ONE, "one", "built")
-        merge(trunk, ONE)
-        assert trunk.follow() == ""
-        work(trunk, TWO, "two", "built")
-        merge(trunk, TWO)
-        built = refs(source)["refs/ralph/tip/main"]
+        source = Hands(str(tmp_path / str(before) / "source"))
+        shutil.copytree(built.top, source.top, symlinks=True)
         theirs: list[str] = []
 
         def acting(source: Hands = source, theirs: list[str] = theirs) -> None:
@@ -94,7 +104,7 @@ def test_the_branch_only_goes_forward_whatever_a_person_does_meanwhile(
         a_trunk(source, executor=executor).follow()
         calls, before = executor.calls, before + 1
         assert theirs, act
-        for commit_ in (theirs[0], built):
+        for commit_ in (theirs[0], tip):
             holding = source.git("for-each-ref", "--contains", commit_, "--format=%(refname)")
             assert holding, f"{act.__name__} before call {before}: {commit_} is lost"
         source.git("merge-base", "--is-ancestor", theirs[0], "main")

@@ -301,7 +301,7 @@ def test_what_one_session_may_change_is_bounded(
 
 
 def test_a_text_without_measure_is_refused(house: House) -> None:
-    with pytest.raises(UnusableData, match="10,000,000 characters"):
-        house.ask(lambda: house.remote.log(house.mine, "x" * 10_000_000))
+    with pytest.raises(UnusableData, match="10,000,001 characters"):
+        house.ask(lambda: house.remote.log(house.mine, "x" * 10_000_001))
     with pytest.raises(UnusableData, match="the title is 20,000 characters"):
         house.ask(lambda: house.remote.add_task(Draft(title="x" * 20_000)))

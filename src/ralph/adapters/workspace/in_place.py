@@ -38,7 +38,7 @@ from ralph.adapters.workspace.objects import Difference, Objects
 from ralph.adapters.workspace.restore import Restore
 from ralph.adapters.workspace.secrets import likely_secrets
 from ralph.adapters.workspace.status import Entry, Status, read_status
-from ralph.core.errors import RalphError, TemporaryFailure, UnusableData
+from ralph.core.errors import Busy, RalphError, TemporaryFailure, UnusableData
 from ralph.core.snapshot import Changes, Snapshot
 from ralph.ports.executor import Captures
 from ralph.ports.workspace import Committed, Lost, Withheld
@@ -46,6 +46,7 @@ from ralph.ports.workspace import Committed, Lost, Withheld
 TRIES: Final = 3
 """For what a git that was killed has left half done."""
 REMEMBERED: Final = 4
+SAVE_TRIES: Final = 3
 
 
 class InPlace:
@@ -208,6 +209,16 @@ class InPlace:
         The head is a parent, so the session's own commits are kept along with it.
         """
         now = self.snapshot()
+        for attempt in range(1, SAVE_TRIES + 1):
+            try:
+                return self._save(ref, message, now)
+            except Busy:
+                # A git of a run that was killed lives on for a moment, and saves the same.
+                if attempt == SAVE_TRIES:
+                    raise
+        raise AssertionError
+
+    def _save(self, ref: str, message: str, now: Snapshot) -> str:
         tree = self._tree(now)
         before = self._objects.read_ref(ref)
         parents = [commit for commit in (now.head, before) if commit]
