@@ -28,7 +28,7 @@ PATIENCE_S = 600.0
 @pytest.mark.parametrize(("seed", "most"), LIVES)
 def test_whoever_is_killed_nothing_is_lost(tmp_path: Path, seed: int, most: int) -> None:
     yard = Yard(tmp_path / "project")
-    tasks = yard.plan(60, quarrels=4, seed=seed, nap=0.1)
+    tasks = yard.plan(5 * most, quarrels=4, seed=seed, nap=0.1)
     chance = random.Random(seed)
     until = time.monotonic() + PATIENCE_S
     deaths = 0
