@@ -89,7 +89,7 @@ def test_a_session_only_reads_what_judges_or_runs_elsewhere(path: str) -> None:
         "/home/ann/.a-store-that-nobody-knows/token",
         "/home/ann/Documents/taxes.pdf",
         "/home/bob/.profile",
-        "/root/.pyenv",
+        "/root/.ssh",
         "/srv/data",
         "/var/lib/mysql/mysql.sock",
         "/run/docker.sock",
