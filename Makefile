@@ -1,4 +1,4 @@
-.PHONY: demo test programs check soak bench format lock clean
+.PHONY: demo test programs bytecode check soak bench format lock clean
 BIN := .venv/bin
 # Tests mostly wait for other processes, so twice as many of them as there are cores.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
@@ -6,13 +6,18 @@ WORKERS = $(shell $(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))'
 demo: .venv/.runtime ## build a sample project with the scripted agent
 	$(BIN)/ralph demo
 
+test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/.dev ## every check: lint, types, layers, tests
-	$(MAKE) -j2 check programs
+	$(MAKE) -j2 check programs bytecode
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-programs: ## what the tests drive: packages of the system, and agents
+programs: .venv/.dev ## what the tests drive: packages of the system, and agents
 	tools/system-packages
 	tools/agent-clis >/dev/null
+	tools/wheels
+
+bytecode: .venv/.dev ## of the tests: without it each worker would rewrite all of them
+	$(BIN)/pytest --collect-only -q >/dev/null
 
 check: .venv/.dev ## everything but the tests
 	$(BIN)/ruff format --check src tests bench
@@ -21,8 +26,8 @@ check: .venv/.dev ## everything but the tests
 	$(BIN)/lint-imports
 	tools/file-length
 
-soak: .venv/.dev ## the tests that take minutes
-	RALPH_TEST_EXAMPLES=1000 $(BIN)/pytest -n auto -m soak
+soak: .venv/.dev ## the tests that take minutes, and new random examples for the others
+	RALPH_TEST_EXAMPLES=1000 $(BIN)/pytest -n auto -m "soak or hypothesis"
 
 bench: .venv/.dev ## ratios against bare Python, written to bench/results/
 	$(BIN)/python -m bench

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 MODULES = (
     *("startup", "store", "costs", "memory", "stream", "reading"),
-    *("loop", "stories", "hooks", "sandbox", "team"),
+    *("loop", "stories", "hooks", "sandbox", "team", "web", "watch"),
 )
 MARKS = {True: "ok", False: "MISSED", None: ""}
 RESULTS = os.path.join(os.path.dirname(__file__), "results")

@@ -5,10 +5,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bench.store import RealClock, took_ms
-from ralph.adapters.store.sqlite import SqliteStore
+from bench.store import took_ms
+from ralph.adapters.sqlite.database import open_sqlite_store
 from ralph.core.ids import RunId
-from ralph.ports.ledger import Asked, By
+from ralph.store.costs import CostFilter, CostGrouping
 
 SESSIONS = 100_000
 SUM_MS = 1_000.0
@@ -21,13 +21,13 @@ Report = Callable[..., None]
 def run(report: Report) -> None:
     """All figures."""
     with tempfile.TemporaryDirectory() as folder:
-        store = SqliteStore.open(os.path.join(folder, "costs.db"), RealClock(), relaxed=True)
+        store = open_sqlite_store(os.path.join(folder, "costs.db"), relaxed=True)
         store.db.write(lambda: store.db.execute_many(BOOK, _rows()))
-        for by in By:
-            told = f"costs of {SESSIONS:,} sessions by {by}"
-            _at_most(report, told, lambda by=by: store.costs(by, Asked(), 50), SUM_MS)  # type: ignore[misc]
-        one = Asked(run=RunId("run-0500"))
-        _at_most(report, "costs of one run among them", lambda: store.spent(one), RUN_MS)
+        for by in CostGrouping:
+            text = f"costs of {SESSIONS:,} sessions by {by}"
+            _at_most(report, text, lambda by=by: store.costs.sums(by, CostFilter(), 50), SUM_MS)  # type: ignore[misc]
+        one = CostFilter(run=RunId("run-0500"))
+        _at_most(report, "costs of one run among them", lambda: store.costs.total(one), RUN_MS)
         store.close()
 
 

@@ -9,20 +9,20 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.processes import Processes
-from ralph.adapters.library.lessons import FileLessons
-from ralph.core.events import RunStarted, SessionStarted
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
+from ralph.adapters.project_files.guardrail_file import GuardrailFile
+from ralph.adapters.sqlite.database import open_sqlite_store
+from ralph.core.events import RunStarted
+from ralph.core.graph import Schedule
 from ralph.core.ids import RunId, WorkerId, session_id
-from ralph.core.order import Schedule
-from ralph.core.policy.leash import Leash
-from ralph.core.target import Everything
-from ralph.core.task import Draft
-from ralph.inside.door import SocketDoor
-from ralph.ports.crew import Owner
-from ralph.ports.history import Run, Session
-from ralph.testing.doubles import FakeLibrary
-from ralph.testing.memory_store import MemoryStore
+from ralph.core.policy.tools import ToolPermissions
+from ralph.core.run import AllTasks
+from ralph.core.task import TaskDraft
+from ralph.inside.control_socket import LocalControlSocket
+from ralph.store.runs import WorkerProcess
+from ralph.store.sessions import Session
+from tests.doubles import FakeProjectFiles
 
 ROUNDS = 41
 BAR = 3.0
@@ -36,17 +36,18 @@ CALL = {
 
 def run(report: Callable[..., None]) -> None:
     """Interleaved, with a loop that answers in this process."""
-    executor = Processes(SystemClock())
-    door = SocketDoor(MemoryStore(SystemClock()), executor, FileLessons(FakeLibrary()))
+    executor = ProcessExecutor(SystemClock())
+    store = open_sqlite_store(":memory:")
+    control_socket = LocalControlSocket(store, executor, GuardrailFile(FakeProjectFiles()))
     try:
-        env = {"PATH": os.environ["PATH"], **_opened(door)}
+        env = {"PATH": os.environ["PATH"], **_opened(control_socket)}
         with ThreadPoolExecutor(1) as pool:
             measured = pool.submit(_measure, env)
             measured.add_done_callback(lambda _: os.write(executor.wake_fd, b"!"))
             executor.sleep(300.0, measured.done)
             bare, hook = measured.result()
     finally:
-        door.close()
+        control_socket.close()
         executor.close()
     report("bare python -c pass", bare * 1000, "ms", None, None)
     report("ralph hook pre-tool-use", hook * 1000, "ms", None, None)
@@ -54,23 +55,19 @@ def run(report: Callable[..., None]) -> None:
     report("ralph hook pre-tool-use against bare", ratio, "times", BAR, ok=ratio <= BAR)
 
 
-def _opened(door: SocketDoor) -> dict[str, str]:
-    store = door.store
+def _opened(control_socket: LocalControlSocket) -> dict[str, str]:
+    store = control_socket.store
     started = RunStarted(run_id=RUN, worker=WORKER, target="", agent="", checkout="/c")
-    owner = Owner(host="h", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
-    record = Run(id=RUN, worker=WORKER, target="", agent="", checkout="/c", started_at="")
-    store.start_run(record, owner, 60.0, started)
-    task = store.add_task(Draft(title="measure")).id
-    claim = store.claim(WORKER, RUN, Everything(), Schedule.PRIORITY)
+    owner = WorkerProcess(host="h", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
+    store.runs.start(started, owner, 60.0)
+    task = store.tasks.add(TaskDraft(title="measure")).id
+    claim = store.claims.claim(WORKER, RUN, AllTasks(), Schedule.PRIORITY)
     assert claim is not None
     session = Session(
         id=session_id(task, 1), task_id=task, attempt=1, run_id=RUN, worker=WORKER, agent="a"
     )
-    event = SessionStarted(
-        session_id=session.id, task_id=task, title="", attempt=1, agent="a", log=""
-    )
-    store.start_session(session, claim, event)
-    return dict(door.open_for(session, claim, Leash()))
+    store.sessions.start(session, claim)
+    return dict(control_socket.open_session(session, claim, ToolPermissions()))
 
 
 def _measure(env: dict[str, str]) -> tuple[float, float]:

@@ -7,12 +7,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from bench.store import RealClock, took_ms
-from ralph.adapters.store.memory import SEARCHED
-from ralph.adapters.store.sqlite import SqliteStore
+from bench.store import took_ms
+from ralph.adapters.sqlite.database import open_sqlite_store
 from ralph.core.ids import TaskId
 from ralph.core.memory import Memory, MemoryKind
-from ralph.core.relevance import telling_words
+from ralph.core.memory_selection import significant_words
+from ralph.store.memories import SEARCHED
+from ralph.store.store import Store
 
 SIZES = (SEARCHED, 4 * SEARCHED)
 ROUNDS = 20
@@ -30,18 +31,18 @@ def run(report: Report) -> None:
     with tempfile.TemporaryDirectory() as folder:
         recalled = [_measure(folder, size, report) for size in SIZES]
     ratio = recalled[-1] / recalled[0]
-    told = f"recall among {SIZES[-1]:,} against {SIZES[0]:,}"
-    report(told, ratio, "times", FLAT, ok=ratio <= FLAT)
+    text = f"recall among {SIZES[-1]:,} against {SIZES[0]:,}"
+    report(text, ratio, "times", FLAT, ok=ratio <= FLAT)
 
 
 def _measure(folder: str, size: int, report: Report) -> float:
-    store = SqliteStore.open(os.path.join(folder, f"{size}.db"), RealClock(), relaxed=True)
+    store = open_sqlite_store(os.path.join(folder, f"{size}.db"), relaxed=True)
     kept = _memories(size + ROUNDS)
     _fill(store, kept, size)
     dice = random.Random(size)
-    asked = [telling_words(_text(dice, 8), _text(dice, 60)) for _ in range(ROUNDS)]
+    asked = [significant_words(_text(dice, 8), _text(dice, 60)) for _ in range(ROUNDS)]
     kept_ms = [took_ms(partial(_fill, store, kept, 1)) for _ in range(ROUNDS)]
-    recalled_ms = [took_ms(partial(store.recall, words, 30)) for words in asked]
+    recalled_ms = [took_ms(partial(store.memories.search, words, 30)) for words in asked]
     store.close()
     for name, times, bar in (
         ("remember", kept_ms, REMEMBER_MS),
@@ -52,12 +53,12 @@ def _measure(folder: str, size: int, report: Report) -> float:
     return statistics.median(recalled_ms)
 
 
-def _fill(store: SqliteStore, memories: Iterator[Memory], count: int) -> None:
+def _fill(store: Store, memories: Iterator[Memory], count: int) -> None:
     some = [next(memories) for _ in range(count)]
 
     def work() -> None:
         for memory in some:
-            store.remember(memory, None)
+            store.memories.add(memory)
 
     store.db.write(work)
 

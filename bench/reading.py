@@ -9,8 +9,8 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
-from ralph.core.ending import Digest
-from ralph.ports.agent import Agent, Setup
+from ralph.core.session_output import StreamSummary
+from ralph.ports.agent import Agent, AgentSetup
 
 Report = Callable[[str, float, str, float | None, bool | None], None]
 
@@ -135,12 +135,12 @@ def run(report: Report) -> None:
 
 def understood(sample: Sample, megabytes: int) -> float:
     """Seconds until the agent's lines are events, and what matters of them is remembered."""
-    agent, block, digest = _agent(sample.agent), sample.block, Digest()
+    agent, block, digest = _agent(sample.agent), sample.block, StreamSummary()
     began = time.perf_counter()
     events = 0
     for _ in range(megabytes):
         for event in agent.read(block):
-            digest.take(event)
+            digest.add(event)
             events += 1
     took = time.perf_counter() - began
     assert events == megabytes * block.count(b"\n")
@@ -163,7 +163,7 @@ def parsed(sample: Sample, megabytes: int) -> float:
 
 def _agent(name: str) -> Agent:
     (found,) = entry_points(group="ralph.agents", name=name)
-    agent: Agent = found.load()(Setup())
+    agent: Agent = found.load()(AgentSetup())
     return agent
 
 

@@ -1,4 +1,5 @@
-"""What a wall costs: the time that it adds to one command, against a plain spawn in the same run.
+"""What a sandbox costs: the time that it adds to one command, against a plain spawn in the same
+run.
 
 Three things are started behind it: Ralph's own git, a session, and a session through the proxy.
 """
@@ -17,12 +18,12 @@ Report = Callable[[str, float, str, float | None, bool | None], None]
 
 ROUNDS = 60
 GIT, SESSION = 15.0, 45.0
-"""What a wall may cost, in plain spawns: on an idle machine one of them takes a millisecond."""
+"""What a sandbox may cost, in plain spawns: on an idle machine one of them takes a millisecond."""
 
 
 def run(report: Report) -> None:
     """Measure, and tell. In turn, so that what else the machine does hits all of them."""
-    with _walls() as ways:
+    with _sandboxes() as ways:
         times: dict[str, list[float]] = {name: [] for name in ways}
         for _ in range(ROUNDS):
             for name, way in ways.items():
@@ -41,46 +42,45 @@ def run(report: Report) -> None:
 
 
 @contextmanager
-def _walls() -> Iterator[dict[str, Callable[[], object]]]:
+def _sandboxes() -> Iterator[dict[str, Callable[[], object]]]:
     """The ways to start `true`."""
-    from ralph.adapters.executor.clock import SystemClock
-    from ralph.adapters.executor.processes import Processes
-    from ralph.config.load import load
+    from ralph.adapters.executor.event_loop import SystemClock
+    from ralph.adapters.executor.process_executor import ProcessExecutor
+    from ralph.config.load import load_config
     from ralph.ports.executor import Command
-    from ralph.wiring.walls import Ground, a_sandbox, our_git, wall_of
+    from ralph.ports.sandbox import CheckoutSandbox
+    from ralph.wiring.project import Project
+    from ralph.wiring.project_sandbox import ProjectSandbox
+    from ralph.wiring.sandbox import find_sandbox, open_checkout_sandbox, sandboxed_git
 
     root = Path(tempfile.mkdtemp(prefix="ralph-bench-"))
-    executor = Processes(SystemClock())
+    executor = ProcessExecutor(SystemClock())
     try:
         subprocess.run(["git", "init", "-q"], cwd=root, check=True)
         (root / ".ralph.toml").write_text("")
-        ways: dict[str, Callable[[], object]] = {
-            "spawn": lambda: executor.capture(["true"], cwd=str(root))
-        }
         command = Command(argv=("true",), cwd=str(root), env=dict(os.environ))
+        ways: dict[str, Callable[[], object]] = {"spawn": lambda: executor.capture(command)}
 
-        def behind(wall: "object") -> None:
-            with wall.around(command) as inside:  # type: ignore[attr-defined]
-                got = executor.capture(
-                    inside.command.argv, cwd=inside.command.cwd, env=inside.command.env
-                )
+        def run_in(checkout_sandbox: CheckoutSandbox) -> None:
+            with checkout_sandbox.sandboxed(command) as inside:
+                got = executor.capture(inside.command)
             assert got.code == 0, got.stderr
 
-        loaded = load(str(root), {}, {})
-        proxied = load(str(root), {}, {"sandbox.network": "proxy"})
+        loaded = load_config(str(root), {}, {})
+        proxied = load_config(str(root), {}, {"sandbox.network": "proxy"})
         grounds = {
-            name: Ground(loaded=one, database=str(root / "db"), environ=os.environ)
+            name: ProjectSandbox(project=Project(loaded=one))
             for name, one in (("on", loaded), ("proxy", proxied))
         }
-        sandbox, _ = a_sandbox(grounds["on"], executor)
+        sandbox, _ = find_sandbox(grounds["on"].project, executor)
         with (
-            wall_of(grounds["on"], sandbox, "") as wall,
-            wall_of(grounds["proxy"], sandbox, "") as other,
+            open_checkout_sandbox(grounds["on"], executor, (sandbox, "")) as checkout_sandbox,
+            open_checkout_sandbox(grounds["proxy"], executor, (sandbox, "")) as other,
         ):
-            git = our_git(executor, wall, str(root / ".ralph"))
-            ways["git of our own"] = lambda: git.capture(["true"], cwd=str(root))
-            ways["session"] = lambda: behind(wall)
-            ways["session, through the proxy"] = lambda: behind(other)
+            git = sandboxed_git(executor, checkout_sandbox, str(root / ".ralph"))
+            ways["git of our own"] = lambda: git.capture(command)
+            ways["session"] = lambda: run_in(checkout_sandbox)
+            ways["session, through the proxy"] = lambda: run_in(other)
             yield ways
     finally:
         executor.close()

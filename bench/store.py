@@ -11,12 +11,13 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from ralph.adapters.store.sqlite import SqliteStore
+from ralph.adapters.sqlite.database import open_sqlite_store
+from ralph.core.graph import Schedule
 from ralph.core.ids import TaskId, WorkerId
-from ralph.core.order import Schedule
-from ralph.core.target import Everything
-from ralph.core.task import Draft
+from ralph.core.run import AllTasks
+from ralph.core.task import TaskDraft
 from ralph.core.transitions import Accepted
+from ralph.store.store import Store
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 ROUNDS = 80
@@ -37,18 +38,6 @@ TIP_MS = 2.0
 Report = Callable[..., None]
 
 
-class RealClock:
-    """The machine's clocks."""
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        return time.time()
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return time.monotonic()
-
-
 def run(report: Report) -> None:
     """All figures."""
     with tempfile.TemporaryDirectory() as folder:
@@ -57,8 +46,8 @@ def run(report: Report) -> None:
         _ladders(folder, report)
 
 
-def _open(path: str, *, relaxed: bool = True) -> SqliteStore:
-    return SqliteStore.open(path, RealClock(), relaxed=relaxed)
+def _open(path: str, *, relaxed: bool = True) -> Store:
+    return open_sqlite_store(path, relaxed=relaxed)
 
 
 def _at_most(report: Report, name: str, value: float, unit: str, bar: float | None = None) -> None:
@@ -86,19 +75,19 @@ def _by_size(folder: str, report: Report) -> None:
             _at_most(report, f"{name} among {size:,} tasks", ms, "ms", bar)
     for name, growing in costs.items():
         ratio = growing[-1] / growing[0]
-        told = f"{name} among {SIZES[-1]:,} against {SIZES[0]:,}"
-        _at_most(report, told, ratio, "times", FLAT)
+        text = f"{name} among {SIZES[-1]:,} against {SIZES[0]:,}"
+        _at_most(report, text, ratio, "times", FLAT)
 
 
 def _grow(path: str, size: int, report: Report) -> None:
     store = _open(path)
     drafts = a_forest(size)
     while piece := list(islice(drafts, IMPORTED)):
-        ms = took_ms(partial(store.add_many, piece))
+        ms = took_ms(partial(store.tasks.add_many, piece))
         if size == IMPORTED:
             edges = sum(len(draft.blocked_by) for draft in piece)
-            told = f"import of {size:,} tasks and {edges:,} edges"
-            _at_most(report, told, ms / 1000, "s", IMPORT_S)
+            text = f"import of {size:,} tasks and {edges:,} edges"
+            _at_most(report, text, ms / 1000, "s", IMPORT_S)
     store.close()
 
 
@@ -107,12 +96,14 @@ def _measure(path: str) -> dict[str, float]:
     store = _open(path)
     times: dict[str, list[float]] = {"next": [], "claim": [], "complete": []}
     for _ in range(ROUNDS):
-        times["next"].append(took_ms(lambda: store.next_ready(Everything(), Schedule.PRIORITY)))
+        times["next"].append(
+            took_ms(lambda: store.claims.next_ready(AllTasks(), Schedule.PRIORITY))
+        )
         began = time.perf_counter()
-        claim = store.claim(WorkerId("bench"), None, Everything(), Schedule.PRIORITY)
+        claim = store.claims.claim(WorkerId("bench"), None, AllTasks(), Schedule.PRIORITY)
         claimed = time.perf_counter()
         assert claim is not None
-        store.settle(claim, Accepted(), message="done", fail_fast=False)
+        store.claims.settle(claim, Accepted(), message="done", fail_fast=False)
         times["claim"].append((claimed - began) * 1000)
         times["complete"].append((time.perf_counter() - claimed) * 1000)
     store.close()
@@ -130,8 +121,8 @@ def _by_eight(folder: str, report: Report) -> None:
         rounds = [_hammer(path, relaxed=relaxed) for _ in range(3)]
         per_s, twice = max(one for one, _ in rounds), sum(two for _, two in rounds)
         how = "relaxed" if relaxed else "durable"
-        told = f"claims and completions by {PROCESSES} processes, {how}"
-        report(told, per_s, "per s", bar, ok=None if bar is None else per_s >= bar)
+        text = f"claims and completions by {PROCESSES} processes, {how}"
+        report(text, per_s, "per s", bar, ok=None if bar is None else per_s >= bar)
         _at_most(report, f"of these claimed twice, {how}", twice, "tasks", 0)
 
 
@@ -159,10 +150,10 @@ def _work(path: str, relaxed: bool, number: int, start: Any, answers: Any) -> No
     start.wait()
     began = time.monotonic()
     while (elapsed := time.monotonic() - began) < SECONDS:
-        claim = store.claim(me, None, Everything(), Schedule.PRIORITY)
+        claim = store.claims.claim(me, None, AllTasks(), Schedule.PRIORITY)
         if claim is None:
             break
-        store.settle(claim, Accepted(), message="done", fail_fast=False)
+        store.claims.settle(claim, Accepted(), message="done", fail_fast=False)
         done.append(claim.task.id)
     answers.put((elapsed, done))
     store.close()
@@ -176,26 +167,26 @@ def _ladders(folder: str, report: Report) -> None:
     tips = []
     for rungs in LADDERS:
         store = _open(os.path.join(folder, f"ladder-{rungs}.db"))
-        store.add_many(a_ladder(rungs))
+        store.tasks.add_many(a_ladder(rungs))
         tips.append(statistics.median(_link_ms(store, rungs - 1 - back) for back in range(LINKS)))
         _at_most(report, f"edge at the tip of {rungs:,} diamonds", tips[-1], "ms", TIP_MS)
         middle = _link_ms(store, rungs // 2)
         _at_most(report, f"edge in the middle of {rungs:,} diamonds", middle, "ms")
         store.close()
     ratio = tips[-1] / tips[0]
-    told = f"edge at the tip of {LADDERS[-1]:,} against {LADDERS[0]:,}"
-    _at_most(report, told, ratio, "times", FLAT)
+    text = f"edge at the tip of {LADDERS[-1]:,} against {LADDERS[0]:,}"
+    _at_most(report, text, ratio, "times", FLAT)
 
 
-def _link_ms(store: SqliteStore, rung: int) -> float:
+def _link_ms(store: Store, rung: int) -> float:
     left, right = _sides(rung)
-    return took_ms(lambda: store.link(left, right))
+    return took_ms(lambda: store.tasks.link(left, right))
 
 
 # Graphs
 
 
-def a_forest(count: int, edges_each: float = 2.0) -> Iterator[Draft]:
+def a_forest(count: int, edges_each: float = 2.0) -> Iterator[TaskDraft]:
     """A tree of eight children each, twice as many edges as tasks, and some that wait for a whole
     group. Leaves wait only for earlier ones, so there is no circle."""
     dice = random.Random(count)
@@ -205,7 +196,7 @@ def a_forest(count: int, edges_each: float = 2.0) -> Iterator[Draft]:
     # Whoever is named comes before, so that a large forest can be added in pieces.
     for number in (*range(count - len(leaves)), *leaves):
         blockers = set(_blockers(dice, number, leaves, place, share))
-        yield Draft(
+        yield TaskDraft(
             id=_name(number),
             title=f"task {number}",
             description="what is to be done, in a sentence or two " * 4,
@@ -241,14 +232,14 @@ def _blockers(
         yield group if is_past and dice.random() < 0.03 else blocker
 
 
-def a_ladder(rungs: int) -> list[Draft]:
+def a_ladder(rungs: int) -> list[TaskDraft]:
     """Diamonds in a row: a top, two sides, the next top. Two ways through each of them make more
     paths than anybody could walk."""
     drafts = []
     for rung in range(rungs):
         top = TaskId(f"t-{rung:06x}0")
-        drafts.append(Draft(id=top, title="top", blocked_by=_sides(rung - 1) if rung else ()))
-        drafts += [Draft(id=side, title="side", blocked_by=(top,)) for side in _sides(rung)]
+        drafts.append(TaskDraft(id=top, title="top", blocked_by=_sides(rung - 1) if rung else ()))
+        drafts += [TaskDraft(id=side, title="side", blocked_by=(top,)) for side in _sides(rung)]
     return drafts
 
 

@@ -7,9 +7,9 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.pipes import widen
-from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.child_process import enlarge_pipe
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
 from ralph.ports.executor import Command, Timeouts
 
 Report = Callable[[str, float, str, str, bool], None]
@@ -67,7 +67,7 @@ def run(report: Report) -> None:
 
 def through_ralph(size: int, log: str) -> float:
     """Seconds for `Processes.run` with a listener that only counts."""
-    processes = Processes(SystemClock())
+    processes = ProcessExecutor(SystemClock())
     count = Count()
     command = Command(argv=_talker(size), cwd=os.getcwd(), env=dict(os.environ))
     began = time.perf_counter()
@@ -90,7 +90,7 @@ def bare(size: int, path: str) -> float:
     ):
         assert child.stdout is not None
         # The same wide pipe that Ralph has, or it would only be the pipe that is measured.
-        widen(child.stdout.fileno())
+        enlarge_pipe(child.stdout.fileno())
         while chunk := child.stdout.read(1024 * 1024):
             file.write(chunk)
             *whole, rest = (rest + chunk).split(b"\n")

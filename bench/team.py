@@ -23,6 +23,7 @@ TASKS = 12
 WORKERS = (1, 2, 4, 8)
 TIMES = 20
 BAR = 1.15
+MANY, NAP_S = 24, 2.0
 SHORT, LONG = 10, 10_000
 AGENT = (
     'sleep "$(cat naps/"$RALPH_TASK_ID")"; '
@@ -54,10 +55,23 @@ def run(report: Report) -> None:
         ratio = _makespan(events) / _bound(graph, workers)
         name = f"team: makespan of {workers} against the lower bound"
         report(name, ratio, "x", BAR, ratio <= BAR)
+    _short_tasks(report)
     with _repository(LONG, idle) as root:
         grown = _costs(_run(root, 1))
     ratio = statistics.median(grown["merge"]) / statistics.median(costs["merge"])
     report(f"team: merge after {LONG:,} commits against {SHORT}", ratio, "x", 2.0, ratio <= 2.0)
+
+
+def _short_tasks(report: Report) -> None:
+    """Many short tasks that wait for nothing: what several workers gain against one."""
+    graph: Graph = [(NAP_S, ()) for _ in range(MANY)]
+    alone = 0.0
+    for workers in WORKERS[:3]:
+        with _repository(SHORT, graph) as root:
+            took = _makespan(_run(root, workers))
+        alone = alone or took
+        name = f"team: gain of {workers} with {MANY} tasks of {NAP_S:g} s"
+        report(name, alone / took, "x", None, None)
 
 
 def _random_graph(nap: float) -> Graph:
@@ -137,9 +151,11 @@ def _run(root: Path, workers: int) -> list[dict[str, str]]:
     # One worker of a team as well: it is the same road, taken alone.
     code = (
         "import sys; from ralph.wiring.project import find_project;"
-        " from ralph.wiring.seats import assemble_team; from ralph.engine.lead import run_team\n"
-        "with assemble_team(find_project(), None, sys.stdout, json=True, color='never') as t:\n"
-        f"    sys.exit(run_team(t.kit, t.trunk, t.staff, {workers}).exit_code)"
+        " from ralph.wiring.screen import RunOutput;"
+        " from ralph.wiring.team_assembly import open_team;"
+        " from ralph.engine.team_lead import run_team\n"
+        "with open_team(find_project(), None, RunOutput(stream=sys.stdout, json=True)) as t:\n"
+        f"    sys.exit(run_team(t.ctx, t.merge_branch, t.worker_pool, {workers}).exit_code)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=root, check=True, capture_output=True, env=os.environ

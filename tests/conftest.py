@@ -1,11 +1,19 @@
 """A clean environment for every test: no settings, keys or git habits of the person who runs it."""
 
+import ctypes
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from enum import Enum
+from pathlib import Path
+from types import FunctionType
 
 import pytest
 from hypothesis import HealthCheck, settings
+from msgspec import Struct
+
+from ralph.adapters.executor.process_table import PR_SET_CHILD_SUBREAPER, become_subreaper
+from tests.stores import close_memory_stores
 
 # A busy machine is no failure, so there is no deadline. Always the same examples: whether a change
 # passes must not depend on luck. RALPH_TEST_EXAMPLES=5000 searches on, elsewhere each time.
@@ -41,20 +49,75 @@ SCRUBBED = (
 )
 
 
+EMPTY_HOMES: list[Path] = []
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+) -> Iterator[None]:
     for name in list(os.environ):
         if name.startswith(SCRUBBED):
             monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
+    home = EMPTY_HOMES.pop() if EMPTY_HOMES else tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
     for who in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{who}_NAME", "A Person")
         monkeypatch.setenv(f"GIT_{who}_EMAIL", "person@example.com")
+    yield
+    # Making a folder takes pytest longer than most tests take, and most leave theirs untouched.
+    if home.is_dir() and not any(home.iterdir()):
+        EMPTY_HOMES.append(home)
+
+
+@pytest.fixture(autouse=True)
+def no_subreaper() -> Iterator[None]:
+    """Ralph that ran in this process would leave it every orphan of all later tests, for ever."""
+    yield
+    if become_subreaper.cache_info().currsize and become_subreaper():
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        become_subreaper.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def closed_stores() -> Iterator[None]:
+    yield
+    close_memory_stores()
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Label a row by what is in it: `files0` says nothing. Always the same, or workers would not
+    agree about the tests."""
+    said = None if isinstance(val, str | bytes) else label(val)
+    return said if said and len(said) <= 120 else None
+
+
+def label(val: object) -> str | None:
+    match val:
+        case str():
+            return val or "nothing"
+        case Enum():
+            return str(val.value)
+        case bool() | int() | float() | None:
+            return str(val)
+        case dict():
+            parts = [(label(key), label(one)) for key, one in val.items()]
+            return ", ".join(f"{key}: {one}" for key, one in parts) if parts else "nothing"
+        case list() | tuple() | set() | frozenset():
+            found = [label(one) for one in val]
+            known = [one for one in found if one is not None]
+            words = known if isinstance(val, list | tuple) else sorted(known)
+            return (", ".join(words) or "nothing") if len(known) == len(found) else None
+        case FunctionType(__name__=name) | type(__name__=name):
+            return None if name == "<lambda>" else name.replace("_", " ").strip()
+        case Struct():
+            fields = {name: getattr(val, name) for name in val.__struct_fields__}
+            given = {name: one for name, one in fields.items() if one}
+            return f"{type(val).__name__}({label(given)})"
+        case _:
+            return None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""The front door: answers that need next to nothing, and the way in to all others."""
+"""The entry point: answers that need next to nothing, and the way in to all others."""
 
 import sys
 
@@ -11,15 +11,15 @@ def main(argv: list[str] | None = None) -> int:
 
         return _say(f"ralph {__version__}\n")
     if args in ([], ["--help"], ["-h"], ["help"]):
-        from ralph.cli.welcome import HELP
+        from ralph.cli.help import HELP
 
         return _say(HELP)
     if args[0] == "hook" and len(args) == 2:
         # Asked before every single tool call, so past all that other commands need.
-        from ralph.inside.hooking import HOOKS, hook
+        from ralph.inside.socket_client import HOOKS, answer_hook
 
         if args[1] in HOOKS:
-            return hook(args[1])
+            return answer_hook(args[1])
     from ralph.cli.dispatch import dispatch
 
     return dispatch(args)
@@ -31,10 +31,19 @@ def _say(text: str) -> int:
             sys.stdout.write(text)
             sys.stdout.flush()
     except OSError as error:
-        from ralph.cli.streams import cannot_say
+        from ralph.cli.standard_streams import on_write_error
 
-        return cannot_say(error)
+        return on_write_error(error)
     return 0
+
+
+def _say_that_nothing_loads(error: Exception) -> int:
+    try:
+        sys.stderr.write(f"ralph: Python cannot load what Ralph needs: {error}\n")
+        sys.stderr.write("hint: see to memory, open files and the disk; then try again\n")
+    except (OSError, AttributeError):
+        pass  # nor is there a place to say it
+    return 75
 
 
 def start() -> None:
@@ -43,7 +52,11 @@ def start() -> None:
     Python would now take apart every module in good order, which takes longer than `ralph status`
     itself. Everything that matters is closed and flushed by then.
     """
-    code = main()
+    try:
+        code = main()
+    except (ImportError, MemoryError, OSError) as error:
+        # Without memory or open files not even what reports errors can be loaded.
+        code = _say_that_nothing_loads(error)
     import atexit
     import os
 

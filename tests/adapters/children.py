@@ -3,28 +3,29 @@
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.processes import Processes
-from ralph.adapters.executor.table import this_table
-from ralph.core.ending import Exit, Stop
-from ralph.ports.executor import Command, Timeouts
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
+from ralph.adapters.executor.process_table import this_table
+from ralph.core.process_exit import ProcessExit
+from ralph.core.session_ending import EndingKind
+from ralph.ports.executor import Command, CommandOutput, Timeouts
 
 FOR_EVER = "import signal\nwhile True: signal.pause()\n"
 
 
-class Ear:
-    """A `Listener` that remembers, and answers as the test says."""
+class RecordingListener:
+    """An `OutputListener` that keeps the output, and answers as the test says."""
 
     def __init__(
         self,
         *,
-        stop_when: Callable[["Ear"], bool] = lambda _: False,
-        result_when: Callable[["Ear"], bool] = lambda _: False,
-        busy_when: Callable[["Ear"], bool] = lambda _: False,
-        on_tick: Callable[["Ear"], None] = lambda _: None,
+        stop_when: Callable[["RecordingListener"], bool] = lambda _: False,
+        result_when: Callable[["RecordingListener"], bool] = lambda _: False,
+        busy_when: Callable[["RecordingListener"], bool] = lambda _: False,
+        on_tick: Callable[["RecordingListener"], None] = lambda _: None,
     ) -> None:
         self.blocks: list[bytes] = []
         self.ticks = 0
@@ -34,7 +35,7 @@ class Ear:
         self._on_tick = on_tick
 
     @property
-    def heard(self) -> bytes:
+    def received(self) -> bytes:
         return b"".join(self.blocks)
 
     def output(self, block: bytes) -> None:
@@ -48,14 +49,14 @@ class Ear:
     def is_busy(self) -> bool:
         return self._busy_when(self)
 
-    def tick(self) -> Stop | None:
+    def tick(self) -> EndingKind | None:
         self.ticks += 1
         self._on_tick(self)
-        return Stop.INTERRUPTED if self._stop_when(self) else None
+        return EndingKind.INTERRUPTED if self._stop_when(self) else None
 
 
-def says(word: bytes) -> Callable[[Ear], bool]:
-    return lambda ear: word in ear.heard
+def says(word: bytes) -> Callable[[RecordingListener], bool]:
+    return lambda listener: word in listener.received
 
 
 def python(code: str, *args: str) -> tuple[str, ...]:
@@ -66,10 +67,23 @@ def shell(script: str, *args: str) -> tuple[str, ...]:
     return ("/bin/sh", "-c", script, "sh", *args)
 
 
+def captured(
+    processes: ProcessExecutor,
+    *argv: str,
+    cwd: str = "/",
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    timeout_s: float = 120.0,
+) -> CommandOutput:
+    env = os.environ if env is None else env
+    command = Command(argv=argv, cwd=cwd, env=env, stdin=stdin)
+    return processes.capture(command, timeout_s=timeout_s)
+
+
 class Bench:
     """An executor, a folder, and one word to run something in it."""
 
-    def __init__(self, folder: Path, processes: Processes) -> None:
+    def __init__(self, folder: Path, processes: ProcessExecutor) -> None:
         self.folder = folder
         self.processes = processes
         self.log = folder / "runs" / "session.log"
@@ -77,19 +91,19 @@ class Bench:
     def run(
         self,
         argv: tuple[str, ...],
-        ear: Ear | None = None,
+        listener: RecordingListener | None = None,
         *,
         stdin: bytes = b"",
         timeouts: Timeouts | None = None,
         line_limit: int = 64 * 1024,
         session: str = "run-1:t-1:1",
         log: str = "",
-    ) -> Exit:
+    ) -> ProcessExit:
         return self.processes.run(
             Command(argv=argv, cwd=str(self.folder), env=an_environment(session), stdin=stdin),
             log=log or str(self.log),
             timeouts=timeouts or Timeouts(),
-            listener=ear or Ear(),
+            listener=listener or RecordingListener(),
             line_limit=line_limit,
         )
 
@@ -105,7 +119,7 @@ def an_environment(session: str) -> dict[str, str]:
 def a_bench(
     folder: Path, *, stop_grace_s: float = 3.0, drain_s: float = 0.05, sweep_grace_s: float = 0.5
 ) -> Iterator[Bench]:
-    processes = Processes(
+    processes = ProcessExecutor(
         SystemClock(), stop_grace_s=stop_grace_s, drain_s=drain_s, sweep_grace_s=sweep_grace_s
     )
     try:

@@ -10,15 +10,15 @@ import pytest
 from ralph.adapters.agents.claude.agent import Claude
 from ralph.adapters.agents.claude_sdk.agent import ClaudeSdk
 from ralph.adapters.agents.codex.agent import Codex
-from ralph.adapters.agents.command import CommandAgent
+from ralph.adapters.agents.command_agent import CommandAgent
 from ralph.adapters.agents.droid.agent import Droid
-from ralph.adapters.agents.scripted import ScriptedAgent
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.processes import Processes
-from ralph.core.ended import Ended
-from ralph.core.ending import Digest, Ending, Stop
-from ralph.core.sigils import Promise, Sigils, read_sigils
-from ralph.ports.agent import Agent, Setup
+from ralph.adapters.agents.scripted_agent import ScriptedAgent
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
+from ralph.core.message_tags import MessageTags, Promise, read_message_tags
+from ralph.core.session_ending import EndingKind, SessionEnding
+from ralph.core.session_output import StreamSummary
+from ralph.ports.agent import Agent, AgentSetup
 from ralph.ports.executor import Command, Timeouts
 
 LONG = 30_000_000
@@ -52,48 +52,48 @@ def scripted(message: str) -> list[object]:
 
 def a_script(tmp_path: Path) -> ScriptedAgent:
     (tmp_path / "script.toml").write_text("")
-    return ScriptedAgent(Setup(directory=str(tmp_path), command="script.toml"))
+    return ScriptedAgent(AgentSetup(directory=str(tmp_path), command="script.toml"))
 
 
 Speech = Callable[[str], list[object]]
 AGENTS: dict[str, tuple[Callable[[Path], Agent], Speech]] = {
-    "claude": (lambda _: Claude(Setup()), claude),
-    "claude-sdk": (lambda _: ClaudeSdk(Setup()), claude),
-    "codex": (lambda _: Codex(Setup()), codex),
-    "droid": (lambda _: Droid(Setup()), droid),
+    "claude": (lambda _: Claude(AgentSetup()), claude),
+    "claude-sdk": (lambda _: ClaudeSdk(AgentSetup()), claude),
+    "codex": (lambda _: Codex(AgentSetup()), codex),
+    "droid": (lambda _: Droid(AgentSetup()), droid),
     "scripted": (a_script, scripted),
 }
 
 
-class Ear:
+class RecordingListener:
     """Listens as a run does."""
 
     has_result = is_busy = False
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.digest = Digest()
+        self.digest = StreamSummary()
 
     def output(self, block: bytes) -> None:
         for event in self.agent.read(block):
-            self.digest.take(event)
+            self.digest.add(event)
 
-    def tick(self) -> Stop | None:
+    def tick(self) -> EndingKind | None:
         return None
 
 
-def heard(agent: Agent, output: bytes, tmp_path: Path) -> Ending:
+def ending_of(agent: Agent, output: bytes, tmp_path: Path) -> SessionEnding:
     """How a process ends that prints this."""
     (tmp_path / "output").write_bytes(output)
-    ear = Ear(agent)
-    exit_ = Processes(SystemClock()).run(
+    listener = RecordingListener(agent)
+    exit_ = ProcessExecutor(SystemClock()).run(
         Command(argv=("cat", "output"), cwd=str(tmp_path), env={"PATH": "/usr/bin:/bin"}),
         log=str(tmp_path / "log"),
         timeouts=Timeouts(hard_s=60),
-        listener=ear,
+        listener=listener,
         line_limit=agent.traits.line_limit,
     )
-    return agent.ending(ear.digest, exit_)
+    return agent.ending(listener.digest, exit_)
 
 
 def placed(size: int, where: float) -> str:
@@ -113,20 +113,20 @@ def test_it_keeps_its_claim(tmp_path: Path, name: str, size: int, where: float) 
     make, speech = AGENTS[name]
     lines = speech(placed(size, where))
     output = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-    ending = heard(make(tmp_path), output, tmp_path)
-    assert ending.ended is Ended.FINISHED, ending.detail
+    ending = ending_of(make(tmp_path), output, tmp_path)
+    assert ending.ended is EndingKind.FINISHED, ending.detail
     assert len(ending.message) < 1_000_000
-    said = read_sigils(ending.message)
+    said = read_message_tags(ending.message)
     assert (said.task_failed, said.promise) == ("t-1", Promise.FAILURE)
     assert said.why_failed.startswith("The port is taken.")
     assert [(one.title, one.text) for one in said.knowledge] == [("Ports", "ask first")]
 
 
 def test_of_a_plain_command_the_end_counts(tmp_path: Path) -> None:
-    agent = CommandAgent(Setup(command=sys.executable))
+    agent = CommandAgent(AgentSetup(command=sys.executable))
     found = {
-        where: read_sigils(heard(agent, placed(LONG, where).encode(), tmp_path).message)
+        where: read_message_tags(ending_of(agent, placed(LONG, where).encode(), tmp_path).message)
         for where in (0.5, 1.0)
     }
-    assert found[0.5] == Sigils()
+    assert found[0.5] == MessageTags()
     assert found[1.0].task_failed == "t-1"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.processes import Processes
-from ralph.adapters.workspace.in_place import InPlace
-from ralph.ports.workspace import Lost
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
+from ralph.adapters.workspace.user_checkout import UserCheckout
+from ralph.ports.workspace import LostCommits
 from tests.e2e.conftest import Project
 
 
@@ -31,8 +31,8 @@ def made(project: Project) -> list[str]:
 
 
 @pytest.fixture
-def workspace(project: Project) -> InPlace:
-    return InPlace(Processes(SystemClock()), str(project.path))
+def workspace(project: Project) -> UserCheckout:
+    return UserCheckout(ProcessExecutor(SystemClock()), str(project.path))
 
 
 def file_of(project: Project, name: str) -> Path:
@@ -50,43 +50,43 @@ def emptied(file: Path) -> None:
     file.write_bytes(b"")
 
 
-def test_commits_of_a_branch_are_fine(workspace: InPlace, made: list[str]) -> None:
-    assert workspace.lost(made) == Lost()
-    assert workspace.lost([]) == Lost()
+def test_commits_of_a_branch_are_fine(workspace: UserCheckout, made: list[str]) -> None:
+    assert workspace.lost_commits(made) == LostCommits()
+    assert workspace.lost_commits([]) == LostCommits()
 
 
 @pytest.mark.parametrize("what", ["{}", "{}^{{tree}}", "{}:folder", "{}:folder/1.txt"])
 @pytest.mark.parametrize("harm", [gone, emptied])
 def test_only_the_commit_that_lost_something_is_broken(
     project: Project,
-    workspace: InPlace,
+    workspace: UserCheckout,
     made: list[str],
     what: str,
     harm: Callable[[Path], None],
 ) -> None:
     harm(file_of(project, what.format(made[1])))
-    assert workspace.lost(made).broken == (made[1],)
+    assert workspace.lost_commits(made).broken == (made[1],)
 
 
 def test_what_was_reset_away_is_whole_but_on_no_branch(
-    project: Project, workspace: InPlace, made: list[str]
+    project: Project, workspace: UserCheckout, made: list[str]
 ) -> None:
     project.git("reset", "-q", "--hard", made[0])
-    assert workspace.lost(made) == Lost(unreachable=(made[1], made[2]))
+    assert workspace.lost_commits(made) == LostCommits(unreachable=(made[1], made[2]))
     project.git("branch", "kept", made[2])
-    assert workspace.lost(made) == Lost()
+    assert workspace.lost_commits(made) == LostCommits()
 
 
-def test_a_commit_that_nobody_made_is_broken(workspace: InPlace, made: list[str]) -> None:
-    assert workspace.lost([*made, "1" * 40]).broken == ("1" * 40,)
+def test_a_commit_that_nobody_made_is_broken(workspace: UserCheckout, made: list[str]) -> None:
+    assert workspace.lost_commits([*made, "1" * 40]).broken == ("1" * 40,)
 
 
 def test_a_head_that_is_lost_goes_back_to_the_first_commit_that_is_whole(
-    project: Project, workspace: InPlace, made: list[str]
+    project: Project, workspace: UserCheckout, made: list[str]
 ) -> None:
-    assert workspace.leave_lost_head([made[0]]) == "", "a head that is there stays"
+    assert workspace.recover_lost_head([made[0]]) == "", "a head that is there stays"
     for commit in made[1:]:
         emptied(file_of(project, commit))
-    assert workspace.leave_lost_head([made[1], made[0]]) == made[0]
+    assert workspace.recover_lost_head([made[1], made[0]]) == made[0]
     assert project.git("log", "-1", "--format=%H", "main") == made[0]
     assert (project.path / "folder" / "2.txt").read_text() == "2\n"

@@ -7,16 +7,23 @@ import pytest
 from msgspec.structs import replace
 
 from ralph.adapters.sandbox.seatbelt import Seatbelt, parameters, profile
-from ralph.core.doors import RULES
-from ralph.core.fence import Fence, Network, Site, Wishes, build
+from ralph.core.hidden_paths import BUILTIN_ALLOW_RULES
+from ralph.core.resource_limits import ResourceLimits
+from ralph.core.sandbox_rules import (
+    NetworkAccess,
+    SandboxPaths,
+    SandboxRules,
+    build_sandbox_rules,
+)
+from ralph.core.settings import SandboxSection
 from ralph.ports.executor import Command
 
 Rule = list["str | Rule"]
 
 
-def a_fence(tmp_path: Path, **wishes: object) -> Fence:
+def some_sandbox_rules(tmp_path: Path, **sandbox_settings: object) -> SandboxRules:
     top = '/Users/ann/a "project"'
-    site = Site(
+    site = SandboxPaths(
         home="/Users/ann",
         top=top,
         project=top,
@@ -25,14 +32,15 @@ def a_fence(tmp_path: Path, **wishes: object) -> Fence:
         database=f"{top}/.ralph/progress.db",
         cache="/Users/ann/Library/Caches/ralph",
         folders=f"{top}/.ralph/.tmp",
-        doors=("/Volumes/door",),
+        ralph_sockets=("/Volumes/socket",),
         homes=("/Users",),
-        needed=(("/Users/ann/.pyenv", "on your PATH"),),
+        required=(("/Users/ann/.pyenv", "on your PATH"),),
     )
-    fence = build(site, Wishes(**{"rules": RULES, **wishes}))  # type: ignore[arg-type]
+    section = SandboxSection(**sandbox_settings)  # type: ignore[arg-type]
+    sandbox_rules = build_sandbox_rules(site, section, BUILTIN_ALLOW_RULES, ResourceLimits())
     temp = tmp_path / "session" / "tmp"
     temp.mkdir(parents=True)
-    return replace(fence, temp=str(temp))
+    return replace(sandbox_rules, temp=str(temp))
 
 
 def parse(text: str) -> list[Rule]:
@@ -68,10 +76,10 @@ class Judge:
     """Decides as the kernel does: the last rule that fits."""
 
     def __init__(
-        self, fence: Fence, blocked: tuple[str, ...] = (), program: str = "/bin/x"
+        self, sandbox_rules: SandboxRules, blocked: tuple[str, ...] = (), program: str = "/bin/x"
     ) -> None:
-        self.named = dict(parameters(fence))
-        self.rules = parse(profile(fence, blocked, program))
+        self.named = dict(parameters(sandbox_rules))
+        self.rules = parse(profile(sandbox_rules, blocked, program))
 
     def allows(self, operation: str, path: str) -> bool:
         verdict = True
@@ -108,7 +116,7 @@ class Judge:
 
 
 def test_it_allows_by_default_and_denies_writes(tmp_path: Path) -> None:
-    text = profile(a_fence(tmp_path), (), "/bin/x")
+    text = profile(some_sandbox_rules(tmp_path), (), "/bin/x")
     rules = parse(text)
     assert rules[0] == ["version", "1"]
     assert rules[1] == ["allow", "default"]
@@ -117,118 +125,131 @@ def test_it_allows_by_default_and_denies_writes(tmp_path: Path) -> None:
 
 
 def test_every_path_of_the_table_can_be_written(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path)
-    judge = Judge(fence)
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    judge = Judge(sandbox_rules)
     for path in (
-        f"{fence.top}/src/a.py",
-        f"{fence.top}/.git/index",
+        f"{sandbox_rules.top}/src/a.py",
+        f"{sandbox_rules.top}/.git/index",
         "/tmp/x",
         "/private/tmp/x",
         "/var/folders/ab/x",
-        f"{fence.home}/.local/state/x",
-        f"{fence.home}/Library/Caches/ralph/x",
-        f"{fence.temp}/x",
+        f"{sandbox_rules.home}/.local/state/x",
+        f"{sandbox_rules.home}/Library/Caches/ralph/x",
+        f"{sandbox_rules.temp}/x",
         "/dev/null",
     ):
         assert judge.allows("file-write-data", path), path
 
 
 def test_nothing_else_can_be_written(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path)
-    judge = Judge(fence)
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    judge = Judge(sandbox_rules)
     for path in (
         "/etc/hosts",
         "/usr/local/bin/x",
-        f"{fence.home}/.zshrc",
-        f"{fence.home}/.claude/settings.json",
-        f"{fence.home}/.cache/x",
-        f"{fence.top}/.ralph.toml",
-        f"{fence.top}/.ralph/progress.db",
-        f"{fence.top}/.claude/settings.json",
-        f"{fence.top}/.mcp.json",
-        f"{fence.top}/.git/config",
-        f"{fence.top}/.git/hooks/pre-commit",
-        f"{fence.top}/.git/commondir",
-        f"{fence.top}/.agents/ralph/agents.sh",
+        f"{sandbox_rules.home}/.zshrc",
+        f"{sandbox_rules.home}/.claude/settings.json",
+        f"{sandbox_rules.home}/.cache/x",
+        f"{sandbox_rules.top}/.ralph.toml",
+        f"{sandbox_rules.top}/.ralph/progress.db",
+        f"{sandbox_rules.top}/.claude/settings.json",
+        f"{sandbox_rules.top}/.mcp.json",
+        f"{sandbox_rules.top}/.git/config",
+        f"{sandbox_rules.top}/.git/hooks/pre-commit",
+        f"{sandbox_rules.top}/.git/commondir",
+        f"{sandbox_rules.top}/.agents/ralph/agents.sh",
     ):
         assert not judge.allows("file-write-data", path), path
         assert not judge.allows("file-write-unlink", path), path
 
 
 def test_folders_that_hold_something_protected_cannot_be_renamed_away(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path)
-    judge = Judge(fence)
-    for path in (f"{fence.top}/.git", f"{fence.top}/.agents", fence.top):
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    judge = Judge(sandbox_rules)
+    for path in (f"{sandbox_rules.top}/.git", f"{sandbox_rules.top}/.agents", sandbox_rules.top):
         assert not judge.allows("file-write-unlink", path), path
-    assert judge.allows("file-write-unlink", f"{fence.top}/src")
-    assert judge.allows("file-write-create", f"{fence.top}/.git/index.lock")
+    assert judge.allows("file-write-unlink", f"{sandbox_rules.top}/src")
+    assert judge.allows("file-write-create", f"{sandbox_rules.top}/.git/index.lock")
 
 
 def test_secrets_cannot_be_read_and_the_rest_can(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path)
-    judge = Judge(fence)
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    judge = Judge(sandbox_rules)
     for name in (".ssh/id", ".aws/credentials", ".netrc", ".claude/.credentials.json", ".npmrc"):
-        assert not judge.allows("file-read-data", f"{fence.home}/{name}"), name
-    for path in (f"{fence.home}/.pyenv/version", f"{fence.top}/.ralph.toml", "/etc/hosts"):
+        assert not judge.allows("file-read-data", f"{sandbox_rules.home}/{name}"), name
+    for path in (
+        f"{sandbox_rules.home}/.pyenv/version",
+        f"{sandbox_rules.top}/.ralph.toml",
+        "/etc/hosts",
+    ):
         assert judge.allows("file-read-data", path), path
 
 
 def test_of_the_home_only_what_is_needed_can_be_read(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path)
-    judge = Judge(fence)
-    for path in (f"{fence.home}/.zshrc", f"{fence.home}/.unknown/token", "/Users/bob/notes"):
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    judge = Judge(sandbox_rules)
+    for path in (
+        f"{sandbox_rules.home}/.zshrc",
+        f"{sandbox_rules.home}/.unknown/token",
+        "/Users/bob/notes",
+    ):
         assert not judge.allows("file-read-data", path), path
         assert not judge.allows("file-read-metadata", path), path
-    for path in ("/Users", fence.home):
+    for path in ("/Users", sandbox_rules.home):
         assert judge.allows("file-read-metadata", path), "whoever goes to the checkout comes by"
         assert not judge.allows("file-read-data", path), path
 
 
 def test_sockets_outside_cannot_be_reached_wherever_they_are_made(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path)
-    judge = Judge(fence)
-    for path in ("/opt/later.sock", f"{fence.home}/.pyenv/s", "/var/db/s", "/private/tmp/s"):
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    judge = Judge(sandbox_rules)
+    for path in (
+        "/opt/later.sock",
+        f"{sandbox_rules.home}/.pyenv/s",
+        "/var/db/s",
+        "/private/tmp/s",
+    ):
         assert not judge.allows("network-outbound", path), path
-    for path in ("/Volumes/door/s", f"{fence.temp}/s", f"{fence.top}/own.sock"):
+    for path in ("/Volumes/socket/s", f"{sandbox_rules.temp}/s", f"{sandbox_rules.top}/own.sock"):
         assert judge.allows("network-outbound", path), path
 
 
 def test_a_rule_opens_its_folder(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path, allow=("aws",))
-    judge = Judge(fence)
-    assert judge.allows("file-read-data", f"{fence.home}/.aws/config")
-    assert judge.allows("file-write-data", f"{fence.home}/.aws/config")
+    sandbox_rules = some_sandbox_rules(tmp_path, allow=("aws",))
+    judge = Judge(sandbox_rules)
+    assert judge.allows("file-read-data", f"{sandbox_rules.home}/.aws/config")
+    assert judge.allows("file-write-data", f"{sandbox_rules.home}/.aws/config")
 
 
 def test_blocked_programs_can_neither_run_nor_be_copied(tmp_path: Path) -> None:
-    judge = Judge(a_fence(tmp_path), blocked=("/opt/homebrew/bin/aws",))
+    judge = Judge(some_sandbox_rules(tmp_path), blocked=("/opt/homebrew/bin/aws",))
     assert not judge.allows("process-exec", "/opt/homebrew/bin/aws")
     assert not judge.allows("file-read-data", "/opt/homebrew/bin/aws")
     assert judge.allows("process-exec", "/opt/homebrew/bin/git")
 
 
 def test_an_agent_in_its_own_hidden_folder_can_be_started(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path)
-    judge = Judge(fence, program=f"{fence.home}/.claude/local/claude")
-    assert judge.allows("file-read-data", f"{fence.home}/.claude/local/node_modules/x")
-    assert not judge.allows("file-read-data", f"{fence.home}/.claude/.credentials.json")
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    judge = Judge(sandbox_rules, program=f"{sandbox_rules.home}/.claude/local/claude")
+    assert judge.allows("file-read-data", f"{sandbox_rules.home}/.claude/local/node_modules/x")
+    assert not judge.allows("file-read-data", f"{sandbox_rules.home}/.claude/.credentials.json")
 
 
-@pytest.mark.parametrize("network", list(Network))
-def test_the_network_is_closed_unless_it_is_on(tmp_path: Path, network: Network) -> None:
-    fence = replace(a_fence(tmp_path, network=network), port=4711)
-    rules = parse(profile(fence, (), "/bin/x"))
-    assert (["deny", "network*"] in rules) is (network is not Network.ON)
+@pytest.mark.parametrize("network", list(NetworkAccess))
+def test_the_network_is_closed_unless_it_is_on(tmp_path: Path, network: NetworkAccess) -> None:
+    sandbox_rules = replace(some_sandbox_rules(tmp_path, network=network), port=4711)
+    rules = parse(profile(sandbox_rules, (), "/bin/x"))
+    assert (["deny", "network*"] in rules) is (network is not NetworkAccess.ON)
     to_proxy = ["allow", "network-outbound", ["remote", "ip", '"localhost:4711"']]
-    assert (to_proxy in rules) is (network is Network.PROXY)
-    judge = Judge(fence)
-    assert judge.allows("network-outbound", "/Volumes/door/door")
+    assert (to_proxy in rules) is (network is NetworkAccess.PROXY)
+    judge = Judge(sandbox_rules)
+    assert judge.allows("network-outbound", "/Volumes/socket/socket")
     assert not judge.allows("network-outbound", "/private/var/run/docker.sock")
 
 
 def test_project_home_and_repository_are_parameters(tmp_path: Path) -> None:
-    fence = a_fence(tmp_path)
-    text = profile(fence, (), "/bin/x")
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    text = profile(sandbox_rules, (), "/bin/x")
     for name in ("PROJECT_DIR", "HOME", "ROOT_GIT_DIR"):
         assert f'(param "{name}")' in text
     assert "/Users/ann" not in text
@@ -237,23 +258,29 @@ def test_project_home_and_repository_are_parameters(tmp_path: Path) -> None:
 def test_the_command_names_the_profile_and_the_file_lies_beside_the_temporary_folder(
     tmp_path: Path,
 ) -> None:
-    fence = a_fence(tmp_path)
-    command = Command(argv=("/bin/sh", "-c", "true"), cwd=fence.top, env={"PATH": "/bin"})
-    wrapped = Seatbelt().wrap(command, fence)
+    sandbox_rules = some_sandbox_rules(tmp_path)
+    command = Command(argv=("/bin/sh", "-c", "true"), cwd=sandbox_rules.top, env={"PATH": "/bin"})
+    wrapped = Seatbelt().wrap(command, sandbox_rules)
     at = wrapped.argv.index("/usr/bin/sandbox-exec")
     file = Path(wrapped.argv[at + 2])
     assert wrapped.argv[at + 1] == "-f"
     assert file == tmp_path / "session/profile.sb"
     assert parse(file.read_text())[0] == ["version", "1"]
-    assert f"PROJECT_DIR={fence.top}" in wrapped.argv
+    assert f"PROJECT_DIR={sandbox_rules.top}" in wrapped.argv
     assert wrapped.argv[-3:] == command.argv
-    assert wrapped.env["TMPDIR"] == fence.temp
+    assert wrapped.env["TMPDIR"] == sandbox_rules.temp
 
 
 def test_documents_can_be_replaced_by_files_with_longer_names(tmp_path: Path) -> None:
     """As most tools write a file; and nothing else can be put beside them."""
-    fence = replace(a_fence(tmp_path), desk="/Users/ann/p.x/.ralph", documents=("notes.md",))
-    (line,) = [line for line in profile(fence, (), "/bin/sh").splitlines() if "regex" in line]
+    sandbox_rules = replace(
+        some_sandbox_rules(tmp_path),
+        session_folder="/Users/ann/p.x/.ralph",
+        documents=("notes.md",),
+    )
+    (line,) = [
+        line for line in profile(sandbox_rules, (), "/bin/sh").splitlines() if "regex" in line
+    ]
     found = re.fullmatch(r'\(allow file-write\* \(regex #"(.*)"\)\)', line)
     assert found is not None
     pattern = re.compile(found[1])

@@ -1,4 +1,4 @@
-"""Ctrl-C once ends a run in good order, twice at once."""
+"""Ctrl-C once ends a run in good order, twice without waiting for the agent, then at once."""
 
 import os
 import signal
@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from children import Bench, Ear, a_bench, shell
+from children import Bench, RecordingListener, a_bench, captured, shell
 
-from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.process_executor import ProcessExecutor
 from ralph.adapters.executor.signals import Signals
-from ralph.core.ending import Stop
+from ralph.core.session_ending import EndingKind
 
 RALPH = """
 import os, sys
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
 from ralph.adapters.executor.signals import Signals
-from ralph.core.ending import Stop
+from ralph.core.session_ending import EndingKind
 from ralph.ports.executor import Command, Timeouts
 
-class Ear:
+class RecordingListener:
     has_result = is_busy = False
     told = False
     def output(self, block):
@@ -31,13 +31,13 @@ class Ear:
         if signals.interrupted and not self.told:
             self.told = True
             print("asked by", signals.interrupted, flush=True)
-        return Stop.INTERRUPTED if signals.interrupted else None
+        return EndingKind.INTERRUPTED if signals.interrupted else None
 
-processes = Processes(SystemClock(), stop_grace_s=float(sys.argv[3]))
+processes = ProcessExecutor(SystemClock(), stop_grace_s=float(sys.argv[3]))
 with Signals(processes) as signals:
     exit_ = processes.run(
         Command(argv=("/bin/sh", "-c", sys.argv[1], "sh", sys.argv[4]), cwd="/", env={}),
-        log=sys.argv[2], timeouts=Timeouts(), listener=Ear(),
+        log=sys.argv[2], timeouts=Timeouts(), listener=RecordingListener(),
     )
 print(exit_.stop, exit_.code, flush=True)
 """
@@ -78,15 +78,45 @@ def test_a_signal_ends_the_run_cleanly(tmp_path: Path, name: str) -> None:
     assert ralph.returncode == 0
 
 
-def test_a_second_sigint_ends_everything_at_once(tmp_path: Path, fifo: Path) -> None:
+def test_a_second_sigint_ends_the_child_at_once_and_the_run_in_good_order(
+    tmp_path: Path, fifo: Path
+) -> None:
     script = """trap '' INT TERM; exec 3>"$1"; echo ready; while :; do sleep 1000; done"""
     with a_ralph(script, tmp_path, grace_s=1000, arg=str(fifo)) as ralph, fifo.open("rb") as held:
         assert read_line(ralph) == b"ready\n"
         ralph.send_signal(signal.SIGINT)
         assert read_line(ralph) == b"asked by SIGINT\n"
         ralph.send_signal(signal.SIGINT)
-        assert ralph.wait() == 130
+        assert read_line(ralph) == b"interrupted -9\n"
         assert held.read() == b""
+    assert ralph.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_sigterm_and_sigint_are_a_second_ctrl_c_in_either_order(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """A lead sends both to its workers, and Python does not hear them in the order of sending."""
+    script = "trap '' INT TERM; echo ready; while :; do sleep 1000; done"
+    with a_ralph(script, tmp_path, grace_s=1000, arg="") as ralph:
+        assert read_line(ralph) == b"ready\n"
+        ralph.send_signal(number)
+        assert read_line(ralph).startswith(b"asked by")
+        ralph.send_signal(signal.SIGINT if number == signal.SIGTERM else signal.SIGTERM)
+        assert read_line(ralph) == b"interrupted -9\n"
+
+
+def test_a_third_sigint_ends_whatever_it_waits_for(fifo: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STUCK, fifo, "1000", "SIGINT", "SIGINT"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as ralph:
+        assert ralph.stdout is not None
+        assert ralph.stdout.readline() == "a second SIGINT\n"
+        ralph.send_signal(signal.SIGINT)
+        assert ralph.stdout.read() == "last deed\n"
+    assert ralph.returncode == 130
 
 
 def test_a_second_sigint_also_ends_what_left_the_group(tmp_path: Path, fifo: Path) -> None:
@@ -98,7 +128,7 @@ def test_a_second_sigint_also_ends_what_left_the_group(tmp_path: Path, fifo: Pat
         ralph.send_signal(signal.SIGINT)
         assert read_line(ralph) == b"asked by SIGINT\n"
         ralph.send_signal(signal.SIGINT)
-        assert ralph.wait() == 130
+        assert read_line(ralph) == b"interrupted -9\n"
         assert held.read() == b""
 
 
@@ -114,16 +144,16 @@ class Frozen:
 
 @pytest.fixture
 def frozen(tmp_path: Path) -> Iterator[Bench]:
-    processes = Processes(Frozen())
+    processes = ProcessExecutor(Frozen())
     yield Bench(tmp_path, processes)
     processes.close()
 
 
 def test_a_signal_is_heard_by_a_run_without_waiting_for_the_next_tick(frozen: Bench) -> None:
     with Signals(frozen.processes) as signals:
-        ear = Ear(stop_when=lambda _: signals.interrupted is not None)
-        exit_ = frozen.run(shell(f"kill -TERM {os.getpid()}; exec sleep 1000"), ear)
-    assert exit_.stop is Stop.INTERRUPTED
+        listener = RecordingListener(stop_when=lambda _: signals.interrupted is not None)
+        exit_ = frozen.run(shell(f"kill -TERM {os.getpid()}; exec sleep 1000"), listener)
+    assert exit_.stop is EndingKind.INTERRUPTED
     assert signals.interrupted == "SIGTERM"
 
 
@@ -143,14 +173,24 @@ def test_a_signal_ends_a_sleep_without_waiting_for_the_next_tick(frozen: Bench) 
 
 def test_a_signal_does_not_disturb_a_captured_command(bench: Bench) -> None:
     with Signals(bench.processes) as signals:
-        done = bench.processes.capture(shell(f"kill -INT {os.getpid()}; echo fine"), cwd="/")
+        done = captured(bench.processes, *shell(f"kill -INT {os.getpid()}; echo fine"))
     assert (done.code, done.stdout) == (0, b"fine\n")
     assert signals.interrupted == "SIGINT"
 
 
+def test_a_signal_during_a_short_command_is_shown_before_it_ends(
+    bench: Bench, tmp_path: Path
+) -> None:
+    shown = tmp_path / "shown"
+    bench.processes.show_interrupt = shown.touch
+    script = f"kill -INT {os.getpid()}; until [ -e '{shown}' ]; do sleep 0.01; done"
+    with Signals(bench.processes):
+        assert captured(bench.processes, *shell(script)).code == 0
+
+
 def test_a_captured_command_is_out_of_reach_of_the_terminal(bench: Bench) -> None:
     code = "import os; print(os.getsid(0) == os.getpid())"
-    done = bench.processes.capture((sys.executable, "-c", code), cwd="/")
+    done = captured(bench.processes, sys.executable, "-c", code)
     assert done.stdout == b"True\n"
 
 
@@ -158,7 +198,7 @@ def test_the_first_signal_gives_the_name(bench: Bench) -> None:
     with Signals(bench.processes) as signals:
         assert signals.interrupted is None
         os.kill(os.getpid(), signal.SIGTERM)
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGHUP)
         assert signals.interrupted == "SIGTERM"
 
 
@@ -186,22 +226,30 @@ def test_nohup_is_respected(bench: Bench) -> None:
 
 STUCK = """
 import os, signal, sys
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
 from ralph.adapters.executor.signals import Signals
 
-with Signals(Processes(SystemClock())) as signals:
-    signals.limit_s = 0.2
-    signals.last_deed = lambda: print("last deed", flush=True)
-    os.kill(os.getpid(), signal.SIGTERM)
+with Signals(ProcessExecutor(SystemClock())) as signals:
+    signals.limit_s = float(sys.argv[2])
+    signals.restore_terminal = lambda: print("last deed", flush=True)
+    for name in sys.argv[3:]:
+        os.kill(os.getpid(), signal.Signals[name])
+    print(signals.interrupted, flush=True)
     open(sys.argv[1])
 print("it went on", flush=True)
 """
 
 
-def test_whatever_the_run_waits_for_it_ends(fifo: Path) -> None:
+@pytest.mark.parametrize("names", [("SIGTERM",), ("SIGINT", "SIGINT")], ids=["once", "twice"])
+def test_whatever_the_run_waits_for_it_ends(fifo: Path, names: tuple[str, ...]) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", STUCK, fifo], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", STUCK, fifo, "0.2", *names],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
-    assert (done.returncode, done.stdout) == (130, "last deed\n"), done.stderr
+    assert done.returncode == 130
+    assert done.stdout.splitlines()[1:] == ["last deed"], done.stderr
     assert "did not end in time" in done.stderr

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ralph.__main__ import main
-from ralph.ports.store import Store
+from ralph.store.store import Store
 from ralph.wiring.project import find_project, open_store
 
 
@@ -78,11 +78,8 @@ class Cli:
     def store(self) -> Iterator[Store]:
         """The project's store, behind the commands' back."""
         self.monkeypatch.chdir(self.path)
-        store = open_store(find_project())
-        try:
+        with open_store(find_project()) as store:
             yield store
-        finally:
-            store.close()
 
 
 @pytest.fixture

@@ -7,23 +7,24 @@ from typing import Any
 
 import msgspec
 
-from ralph.adapters.executor.identity import this_process
-from ralph.cli.hearing import stream_of
+from ralph.adapters.executor.own_process import this_process
 from ralph.core.agent_events import AgentEvent
-from ralph.core.ended import Ended
-from ralph.core.ending import Ending
-from ralph.core.events import RunEnded, RunStarted, SessionEnded, SessionStarted
+from ralph.core.events import RunEnded, RunStarted, SessionEnded
 from ralph.core.gates import GateResult
+from ralph.core.graph import Schedule
 from ralph.core.ids import RunId, WorkerId, session_id
-from ralph.core.moment import iso
-from ralph.core.order import Schedule
-from ralph.core.outcome import Outcome
-from ralph.core.target import Everything
+from ralph.core.run import AllTasks, RunOutcome
+from ralph.core.session_ending import EndingKind, SessionEnding
+from ralph.core.settings import BreakerSection, BudgetSection
+from ralph.core.times import to_iso
 from ralph.core.transitions import Rejected
-from ralph.ports.claims import Claim
-from ralph.ports.crew import Owner
-from ralph.ports.history import Mark, Run, Session
-from ralph.ports.store import Store
+from ralph.store.claims import Claim
+from ralph.store.runs import WorkerProcess
+from ralph.store.sessions import Checkpoint, Session
+from ralph.store.store import Store
+from ralph.ui.project_view import ProjectView
+from ralph.ui.session_stream import stream_of
+from ralph.wiring.processes import is_running
 from tests.cli.conftest import Cli
 
 NOON = 1_800_000_000.0
@@ -34,23 +35,23 @@ def as_line(event: AgentEvent) -> bytes:
     return msgspec.json.encode(event) + b"\n"
 
 
+def a_view(store: Store, root: str) -> ProjectView:
+    """What screens show of it."""
+    return ProjectView(
+        store, root, is_alive=is_running, budget=BudgetSection(), breaker=BreakerSection()
+    )
+
+
 class Running:
     """Does to the store what a run would do."""
 
-    def __init__(self, store: Store, root: Path, owner: Owner, name: str) -> None:
+    def __init__(self, store: Store, root: Path, owner: WorkerProcess, name: str) -> None:
         self.store = store
         self.root = root
         self.owner = owner
+        self.view = a_view(store, str(root))
         self.run = RunId(name)
         self.worker = WorkerId(f"agent-{name}")
-        record = Run(
-            id=self.run,
-            worker=self.worker,
-            target="all tasks",
-            agent="scripted",
-            checkout=str(root),
-            started_at=iso(NOON),
-        )
         started = RunStarted(
             run_id=self.run,
             worker=self.worker,
@@ -58,11 +59,13 @@ class Running:
             agent="scripted",
             checkout=str(root),
         )
-        store.start_run(record, owner, 60.0, started)
+        clock, store.db.clock = store.db.clock, lambda: NOON
+        store.runs.start(started, owner, 60.0)
+        store.db.clock = clock
 
     def claim(self) -> Claim:
         """Take the next task."""
-        claim = self.store.claim(self.worker, self.run, Everything(), Schedule.PRIORITY)
+        claim = self.store.claims.claim(self.worker, self.run, AllTasks(), Schedule.PRIORITY)
         assert claim is not None
         return claim
 
@@ -80,17 +83,9 @@ class Running:
             worker=claim.worker,
             agent="scripted",
             log=log,
-            started_at=iso(NOON),
+            started_at=to_iso(NOON),
         )
-        event = SessionStarted(
-            session_id=session.id,
-            task_id=session.task_id,
-            title=claim.task.title,
-            attempt=session.attempt,
-            agent="scripted",
-            log=log,
-        )
-        self.store.start_session(session, claim, event)
+        self.store.sessions.start(session, claim)
         return session
 
     def end(self, session: Session, claim: Claim, **ending: Any) -> None:
@@ -101,16 +96,16 @@ class Running:
         )
         ended = msgspec.structs.replace(
             session,
-            ended_at=iso(NOON + 95),
-            mark=Mark.ENDED,
-            ending=Ending(ended=Ended.FINISHED, detail="said it was done", **ending),
+            ended_at=to_iso(NOON + 95),
+            checkpoint=Checkpoint.ENDED,
+            ending=SessionEnding(ended=EndingKind.FINISHED, detail="said it was done", **ending),
             commits=("0123456789abcdef0123",),
             duration_s=95.0,
         )
         event = SessionEnded(session_id=session.id, task_id=session.task_id, ended="finished")
-        self.store.end_session(ended, event)
-        self.store.mark_session(session.id, Mark.GATED, gates)
-        self.store.settle(
+        self.store.sessions.end(ended, claim, event)
+        self.store.sessions.save_checkpoint(session.id, Checkpoint.GATED, claim, gates)
+        self.store.claims.settle(
             claim, Rejected("gate lint fails"), message="gate lint fails", fail_fast=False
         )
 
@@ -119,10 +114,10 @@ class Running:
         claim = self.claim()
         self.end(self.start(claim), claim, cost_usd=cost_usd, **ending)
 
-    def finish(self, outcome: Outcome = Outcome.FAILURE) -> None:
+    def finish(self, outcome: RunOutcome = RunOutcome.FAILURE) -> None:
         """End the run."""
         event = RunEnded(run_id=self.run, outcome=outcome, exit_code=1, reason="enough")
-        self.store.end_run(self.run, outcome, "enough", event)
+        self.store.runs.end(self.run, outcome, "enough", event)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import RALPH
+from tests.e2e.ralph_process import RALPH
 
 STUB = """\
 #!/bin/sh
@@ -68,7 +68,7 @@ class Machine:
         return done.stdout + done.stderr
 
     def listed(self, **env: str) -> dict[str, Any]:
-        found = json.loads(self.ralph("agents", "list", "--json", **env))
+        found = json.loads(self.ralph("agents", "list", "--json", **env))  # type: ignore[arg-type]
         return next(one for one in found if one["name"] == "claude")
 
 
@@ -167,13 +167,13 @@ def test_the_doctor_shows_the_record(machine: Machine) -> None:
     machine.ralph("agents", "probe")
     said = machine.ralph("doctor")
     assert "claude works: probed" in said
-    assert "exit code 0, commits; tells result, started" in said
+    assert "exit code 0, commits; reports result, started" in said
     machine.install("2.2.0")
     assert "probed in version 2.1.0, now it is 2.2.0" in machine.ralph("doctor")
 
 
 @pytest.mark.parametrize("inside", ["a project", ""])
-def test_a_probe_needs_a_wall_unless_it_is_told_otherwise(machine: Machine, inside: str) -> None:
+def test_a_probe_needs_a_sandbox_unless_it_is_told_otherwise(machine: Machine, inside: str) -> None:
     machine.install()
     if inside:
         # Not around its programs: sessions could change them there.

@@ -9,10 +9,10 @@ import pytest
 from tests.cli.conftest import Cli, assert_one_line
 
 HALF = """
-from ralph.ports.agent import Traits
+from ralph.ports.agent import AgentTraits
 
 class Agent:
-    traits = Traits(name="theirs", install_hint="pip install theirs")
+    traits = AgentTraits(name="theirs", install_hint="pip install theirs")
 
     def __init__(self, setup): ...
     def command(self, brief): ...
@@ -40,7 +40,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (HALF, "agent theirs has no converse and no account"),
+        (HALF, "agent theirs has no interactive_command and no account"),
         ("import no_such_module", "agent theirs cannot be loaded: ModuleNotFoundError"),
         ("", "agent theirs cannot be loaded: AttributeError"),
         ("class Agent(", "agent theirs cannot be loaded: SyntaxError"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph.config.settings import SECTIONS
+from ralph.core.settings import SECTIONS
 from tests.cli.conftest import Cli, assert_one_line
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ralph.cli.commands import COMMANDS, GROUPS, load
-from ralph.cli.dispatch import _find
+from ralph.cli.dispatch import find
 from ralph.cli.parser import build, help_text
-from ralph.config.load import load as load_settings
+from ralph.config.load import load_config as load_settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -35,7 +35,7 @@ def mentions(page: Path) -> Iterator[str]:
 def test_every_line_of_code_is_a_command_that_exists(page: Path) -> None:
     for line in lines_of_code(page):
         if "…" not in line and "|" not in line:
-            before, name, rest = _find(shlex.split(line.replace("[", "").replace("]", ""))[1:])
+            before, name, rest = find(shlex.split(line.replace("[", "").replace("]", ""))[1:])
             build(name, load(name)).read(before + rest)
 
 
@@ -47,7 +47,7 @@ def test_every_command_that_is_spoken_of_exists(page: Path) -> None:
         name = next((one for one in starts if one in COMMANDS), None)
         assert name or " ".join(words) in GROUPS, said
         for option in re.findall(r"--[a-z-]+", said) if name else ():
-            assert option in help_text(name, load(name)), said
+            assert option in help_text(name, load(name)), said  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
@@ -70,3 +70,33 @@ def test_every_test_that_a_page_names_exists() -> None:
     assert len(named) > 50
     for path, name in named:
         assert name == "" or f"def {name}(" in (ROOT / path).read_text(), f"{path}::{name}"
+
+
+PRIVATE = (
+    r"(?i)\b(the walls?|fences?|purse|leash|desk|errands?|stint|knock|whoever|somebody|mends?)\b"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_no_page_needs_a_vocabulary_of_its_own(page: Path) -> None:
+    assert re.findall(PRIVATE, page.read_text()) == []
+
+
+TOUR = ROOT / "docs" / "tour.md"
+
+
+def test_every_function_that_the_tour_names_exists() -> None:
+    found = re.findall(r"\[([^]]*`[^]]*)\]\(\.\./(src/[a-z_/]+\.py)\)", TOUR.read_text())
+    assert len(found) > 30
+    for text, path in found:
+        source = (ROOT / path).read_text()
+        for name in re.findall(r"`([A-Za-z_]+)`", text):
+            assert re.search(rf"^(?:class|def) {name}\b|^{name}\b", source, re.M), (name, path)
+
+
+def test_every_file_that_the_tour_names_exists() -> None:
+    table = TOUR.read_text().partition("## Where is")[2]
+    paths = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py|\.sql|/))`", table)
+    assert len(paths) > 8
+    for path in paths:
+        assert (ROOT / "src" / "ralph" / path).exists(), path

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph.adapters.library.folder import FolderLibrary
-from ralph.workflows.stories import Stories
+from ralph.adapters.project_files.folder import FolderFiles
+from ralph.workflows.document_tasks import DocumentTasks
+from ralph.workflows.prd_document import PrdDocument
 from tests.cli.conftest import Cli, assert_one_line
 
 PRD = "### [x] US-001: One\n- [x] a\n\n### [ ] US-002: Two\nDepends on: US-001\n"
@@ -31,6 +32,11 @@ def test_a_prd_is_brought_in_once(ralph: Cli, tmp_path: Path) -> None:
     assert titles(ralph) == {"One": "done", "Two": "pending", "Three": "pending"}
     (two,) = [one for one in ralph.json("task", "list", "--all") if one["title"] == "Two"]
     assert len(two["blockers"]) == 1
+
+
+def test_a_prd_comes_on_standard_input(ralph: Cli) -> None:
+    assert ralph("task", "import", "-", stdin=PRD.encode()).out == "added 2\n"
+    assert titles(ralph) == {"One": "done", "Two": "pending"}
 
 
 def test_a_preview_adds_nothing(ralph: Cli, tmp_path: Path) -> None:
@@ -83,7 +89,7 @@ def test_what_to_bring_in_has_to_be_said_once(ralph: Cli) -> None:
     assert_one_line(ralph("task", "import", code=64), hint=True)
     said = ralph("task", "import", "--github", "-", code=64)
     assert_one_line(said, hint=True)
-    assert "calls `gh` itself, so - is not read" in said.err
+    assert "either a file or --github" in said.err
 
 
 def test_a_broken_prd_names_its_line(ralph: Cli, tmp_path: Path) -> None:
@@ -126,12 +132,9 @@ def test_what_a_person_ticks_after_an_import_counts(ralph: Cli) -> None:
     ralph("task", "import", str(path))
     path.write_text(PRD.replace("[x]", "[ ]").replace("[ ] US-002", "[x] US-002"))
     with ralph.store() as store:
-        stories = Stories(
-            store=store,
-            library=FolderLibrary(str(ralph.path)),
-            path=".agents/tasks/prd.md",
-            feature=store.add_feature("prd"),
-            max_retries=1,
+        stories = PrdDocument(
+            DocumentTasks(store, store.features.add("prd"), ".agents/tasks/prd.md", 1),
+            FolderFiles(str(ralph.path)),
         )
-        assert len(stories.follow()) == 2
+        assert len(stories.sync()) == 2
     assert titles(ralph) == {"One": "pending", "Two": "done"}

@@ -30,7 +30,7 @@ def test_it_makes_folders_settings_and_the_database(bare: Cli) -> None:
     database = sqlite3.connect(bare.path / ".ralph" / "progress.db")
     assert database.execute("SELECT count(*) FROM tasks").fetchone() == (0,)
     database.close()
-    assert ".ralph.toml" in answer.out
+    assert "yours to commit: .gitignore, .ralph.toml\n" in answer.out
     assert answer.err == ""
     assert bare("status").err == "", "its own settings give no warnings"
 
@@ -43,6 +43,7 @@ def test_twice_is_as_good_as_once(bare: Cli) -> None:
     answer = bare("init")
     assert "there" in answer.out
     assert "made" not in answer.out
+    assert "to commit" not in answer.out
     assert everything(bare.path) == before
     assert bare.status(task) == "pending"
 

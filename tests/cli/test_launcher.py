@@ -55,12 +55,30 @@ def test_without_a_python_beside_it_the_first_on_the_path_is_taken(
     assert answer([str(tmp_path / "ralph"), "--version"], tmp_path, PATH=path)[0] == "beside"
 
 
+@pytest.mark.parametrize("name", ["sitecustomize", "json", "msgspec"])
+def test_modules_that_the_environment_names_are_not_loaded(
+    name: str, installed: Path, tmp_path: Path
+) -> None:
+    """They may be in a folder of the project, in which sessions write."""
+    (tmp_path / f"{name}.py").write_text("raise SystemExit('it was loaded')")
+    done = subprocess.run(
+        [str(installed), "status"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": "."},
+    )
+    assert done.returncode == 66, "there is no project, and it takes all modules to see that"
+    assert "it was loaded" not in done.stderr
+
+
 def test_arguments_and_the_exit_code_pass_through(installed: Path) -> None:
     done = subprocess.run(
-        [str(installed), "no such", "command"], capture_output=True, text=True, check=False
+        [str(installed), "no-such", "command"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 64
-    assert "'no such'" in done.stderr
+    assert "'no-such'" in done.stderr
 
 
 def test_a_python_without_ralph_says_so(tmp_path: Path) -> None:

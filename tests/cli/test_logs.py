@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ralph.adapters.executor.identity import this_process
-from ralph.cli.following import Follower
-from ralph.cli.hearing import stream_of
-from ralph.cli.raw_log import last_lines, safe
+from ralph.adapters.executor.own_process import this_process
+from ralph.cli.log_follow import LogFollower
+from ralph.cli.session_output import last_lines, safe_log
 from ralph.core import agent_events as agent
+from ralph.ui.session_stream import stream_of
 from tests.cli.conftest import Cli, assert_one_line
-from tests.cli.running import Running, a_run, as_line
+from tests.cli.running import Running, a_run, a_view, as_line
 
 
 def test_before_the_first_run(ralph: Cli) -> None:
@@ -89,17 +89,17 @@ def test_the_end_of_a_large_log_is_found_without_reading_it_all(tmp_path: Path) 
 
 
 def test_long_lines_are_cut_and_bytes_that_are_no_text_shown_somehow() -> None:
-    assert len(safe(b"x" * 100_000)) < 2100
-    assert safe(b"caf\xe9\r\nok\x00\n") == "caf\ufffd\nok\u2400\n"
+    assert len(safe_log(b"x" * 100_000)) < 2100
+    assert safe_log(b"caf\xe9\r\nok\x00\n") == "caf\ufffd\nok\u2400\n"
 
 
 SPOKEN = (
-    agent.Started(model="opus-5"),
+    agent.AgentStarted(model="opus-5"),
     agent.Text(text="I lo", partial=True),
     agent.Text(text="I look\x1b[2J."),
     agent.ToolUse(name="Bash", summary="make", call="1"),
     agent.ToolResult(call="1", text="exit 1\nno rule", error=True),
-    agent.Denied(name="Write", summary="x.py"),
+    agent.ToolDenied(name="Write", summary="x.py"),
 )
 
 
@@ -152,7 +152,7 @@ def test_following_a_session_that_speaks_in_events(ralph: Cli) -> None:
         claim = running.claim()
 
         def says(*events: agent.AgentEvent) -> None:
-            session = running.store.sessions(task=claim.task.id)[-1]
+            session = running.store.sessions.select(task=claim.task.id)[-1]
             with (ralph.path / stream_of(session.log)).open("ab") as file:
                 file.write(b"".join(map(as_line, events)))
 
@@ -162,13 +162,13 @@ def test_following_a_session_that_speaks_in_events(ralph: Cli) -> None:
                 lambda: says(*SPOKEN[:2]),
                 lambda: says(*SPOKEN[2:]),
                 lambda: says(agent.Text(text="and th", partial=True)),
-                lambda: running.end(running.store.sessions(task=claim.task.id)[-1], claim),
+                lambda: running.end(running.store.sessions.select(task=claim.task.id)[-1], claim),
                 running.finish,
             ]
         )
-        follower = Follower(running.store, str(ralph.path), run=running.run, wait=_each(steps))
+        follower = LogFollower(running.view, run=running.run, wait=_each(steps))
         ralph.capsys.readouterr()
-        assert follower.follow(running.store.last_seq()) == 0
+        assert follower.follow(running.store.events.last_seq()) == 0
         shown = ralph.capsys.readouterr().out
     assert (
         """
@@ -193,18 +193,17 @@ def test_following_a_run_to_its_end(ralph: Cli) -> None:
         steps = iter(
             [
                 lambda: running.start(claim, b"hello \x1b[1m\nhalf"),
-                lambda: running.end(running.store.sessions(task=claim.task.id)[-1], claim),
+                lambda: running.end(running.store.sessions.select(task=claim.task.id)[-1], claim),
                 running.finish,
             ]
         )
-        follower = Follower(
-            running.store,
-            str(ralph.path),
+        follower = LogFollower(
+            running.view,
             run=running.run,
             wait=_each(steps),
         )
         ralph.capsys.readouterr()
-        assert follower.follow(running.store.last_seq()) == 0
+        assert follower.follow(running.store.events.last_seq()) == 0
         shown = ralph.capsys.readouterr().out
     assert "hello \u241b[1m\nhalf\n" in shown
     assert shown.index("half") < shown.index("session finished")
@@ -214,10 +213,10 @@ def test_following_a_run_to_its_end(ralph: Cli) -> None:
 def test_following_a_task_until_it_is_settled(ralph: Cli) -> None:
     task, other = ralph.add("mine"), ralph.add("not mine")
     with ralph.store() as store:
-        steps = iter([lambda: store.force_done(other), lambda: store.force_done(task)])
-        follower = Follower(store, str(ralph.path), task=task, wait=_each(steps))
+        steps = iter([lambda: store.tasks.force_done(other), lambda: store.tasks.force_done(task)])  # type: ignore[arg-type]
+        follower = LogFollower(a_view(store, str(ralph.path)), task=task, wait=_each(steps))  # type: ignore[arg-type]
         ralph.capsys.readouterr()
-        assert follower.follow(store.last_seq()) == 0
+        assert follower.follow(store.events.last_seq()) == 0
         shown = ralph.capsys.readouterr().out
     assert other not in shown
     assert f"{task} done" in shown

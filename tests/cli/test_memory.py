@@ -15,7 +15,7 @@ def learn(ralph: Cli, *texts: str, **fields: Any) -> None:
         claim = running.claim()
         about: dict[str, Any] = {"kind": MemoryKind.KNOWLEDGE, "task_id": claim.task.id}
         memories = [Memory(text=text, attempt=claim.attempt, **(about | fields)) for text in texts]
-        running.store.settle(
+        running.store.claims.settle(
             claim, Rejected("red"), message="red", fail_fast=False, memories=memories
         )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph.cli.commands import listed, load
-from ralph.cli.parser import build
+from ralph.cli.parser import build, examples_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
 
@@ -24,5 +24,5 @@ def test_every_option_and_example_is_on_the_page(name: str) -> None:
     for action in build(name, command)._actions:
         for said in (*action.option_strings, action.help or ""):
             assert " ".join(said.split()) in text
-    for example in command.EXAMPLES.strip().splitlines():
+    for example in examples_of(command):
         assert " ".join(example.split()) in text

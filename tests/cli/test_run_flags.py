@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ralph.cli import run
-from ralph.config.load import Loaded, load
+from ralph.cli.options import settings_of
+from ralph.cli.run import again, run
+from ralph.config.load import load_config
+from ralph.config.project import Project
 
 FILE = """
 [agent]
@@ -26,14 +28,14 @@ allow = ["ssh"]
 """
 
 
-def loaded(tmp_path: Path, *argv: str, **environ: str) -> Loaded:
+def loaded(tmp_path: Path, *argv: str, **environ: str) -> Project:
     (tmp_path / ".ralph.toml").write_text(FILE)
     parser = ArgumentParser()
     run.arguments(parser)
-    return load(str(tmp_path), environ, run.flags(parser.parse_args(argv)))
+    return load_config(str(tmp_path), environ, settings_of(parser.parse_args(argv)))
 
 
-def setting(found: Loaded, name: str) -> object:
+def setting(found: Project, name: str) -> object:
     section, _, key = name.partition(".")
     return getattr(getattr(found.config, section), key)
 
@@ -113,4 +115,4 @@ def test_without_flags_the_file_holds(tmp_path: Path) -> None:
 def test_the_command_that_goes_on_names_what_it_works_on(argv: list[str], command: str) -> None:
     parser = ArgumentParser()
     run.arguments(parser)
-    assert run.again(parser.parse_args(argv)) == command
+    assert again(parser.parse_args(argv)) == command

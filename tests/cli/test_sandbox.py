@@ -1,4 +1,4 @@
-"""`ralph sandbox show`, and flags that open doors."""
+"""`ralph sandbox show`, and flags that allow more."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def test_a_rule_that_does_not_exist_is_named(ralph: Cli) -> None:
     assert ".ralph.toml:2: there is no sandbox rule 'awz'" in said
 
 
-def test_a_wall_that_runs_do_not_use_says_so(ralph: Cli) -> None:
+def test_a_sandbox_that_runs_do_not_use_says_so(ralph: Cli) -> None:
     Path(".ralph.toml").write_text('[sandbox]\nmode = "off"\n')
     assert "a project/.ralph.toml:2): runs use none of this" in ralph("sandbox", "show").out
 
@@ -117,7 +117,7 @@ def test_domains_that_nobody_heeds_and_a_proxy_without_any_are_said(ralph: Cli) 
     assert "no domain is listed" in ralph("sandbox", "run", "true").err
 
 
-def test_a_system_that_sessions_may_write_holds_no_wall(ralph: Cli) -> None:
+def test_a_system_that_sessions_may_write_holds_no_sandbox(ralph: Cli) -> None:
     Path(".ralph.toml").write_text('[sandbox]\nwrite = ["/"]\n')
     said = ralph("sandbox", "run", "true", code=69).err
     assert "is where they can write" in said

@@ -2,11 +2,14 @@
 
 import time
 
-from ralph.cli.times import local
-from ralph.core.breaker import Breaker, Cause, State
-from ralph.core.outcome import Outcome
+import pytest
+
+from ralph.cli.output import format_local
+from ralph.core.breaker import Breaker, BreakerCause, BreakerState
+from ralph.core.run import RunOutcome
 from tests.cli.conftest import Cli
 from tests.cli.running import a_run
+from tests.privileges import ordinary
 
 
 def test_an_empty_project(ralph: Cli) -> None:
@@ -69,7 +72,7 @@ def test_an_agent_that_is_out_of_quota_is_waited_for_in_sight(ralph: Cli) -> Non
         running.pay(resets_at=time.time() + 3600)
         shown = ralph("status").out
         until = ralph.json("status")["limited"]["scripted"]
-    assert f"scripted is out of quota until {local(until)}" in shown
+    assert f"scripted is out of quota until {format_local(until)}" in shown
 
 
 def test_a_run_that_was_killed_is_not_called_alive(ralph: Cli) -> None:
@@ -77,7 +80,7 @@ def test_a_run_that_was_killed_is_not_called_alive(ralph: Cli) -> None:
     with a_run(ralph, alive=False) as running:
         running.start(running.claim())
     shown = ralph("status").out
-    assert f"run {running.run} died; called again, it goes on" in shown
+    assert f"run {running.run} died; the next run goes on" in shown
     assert "its run is gone" in shown
     assert ralph.json("status")["runs"] == []
     assert ralph.json("status")["working"][0]["is_stale"] is True
@@ -85,7 +88,7 @@ def test_a_run_that_was_killed_is_not_called_alive(ralph: Cli) -> None:
 
 def test_how_the_last_run_ended(ralph: Cli) -> None:
     with a_run(ralph) as running:
-        running.finish(Outcome.COMPLETE_WITH_FAILURES)
+        running.finish(RunOutcome.COMPLETE_WITH_FAILURES)
     assert "complete-with-failures: enough" in ralph("status").out
     assert ralph.json("status")["last_run"]["outcome"] == "complete-with-failures"
 
@@ -94,9 +97,11 @@ def test_a_breaker_is_shown_while_it_counts(ralph: Cli) -> None:
     """Yesterday's does not, and what is switched off does not either."""
     now = time.time()
     with ralph.store() as store:
-        for seat, at in (("teammate-1", now), ("teammate-2", now - 86_400)):
-            one = Breaker(state=State.OPEN, cause=Cause.FAILURES, failures=3, reason="hm", at=at)
-            store.save_breaker(seat, one)
+        for slot, at in (("teammate-1", now), ("teammate-2", now - 86_400)):
+            one = Breaker(
+                state=BreakerState.OPEN, cause=BreakerCause.FAILURES, failures=3, reason="hm", at=at
+            )
+            store.breakers.save(slot, one)
     assert list(ralph.json("status")["breakers"]) == ["teammate-1"]
     (ralph.path / ".ralph.toml").write_text("[breaker]\nfailures = 0\n")
     assert ralph.json("status")["breakers"] == {}
@@ -105,8 +110,39 @@ def test_a_breaker_is_shown_while_it_counts(ralph: Cli) -> None:
 def test_a_reset_does_not_make_money(ralph: Cli) -> None:
     reason = "$2.00 of $1.00 for this project are spent; [budget] project_usd sets that"
     with ralph.store() as store:
-        one = Breaker(state=State.OPEN, cause=Cause.BUDGET, reason=reason, at=time.time())
-        store.save_breaker("teammate-1", one)
+        one = Breaker(
+            state=BreakerState.OPEN, cause=BreakerCause.BUDGET, reason=reason, at=time.time()
+        )
+        store.breakers.save("teammate-1", one)
     assert reason in ralph("status").out
     assert f"a limit that is still spent opens it again: {reason}" in ralph("breaker", "reset").out
     assert ralph.json("status")["breakers"] == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "status",
+        "logs",
+        "costs",
+        "task list --all",
+        "task tree",
+        "task export",
+        "feature list",
+        "memory list",
+        "team status",
+    ],
+)
+def test_commands_that_read_need_not_write(ralph: Cli, command: str) -> None:
+    with a_run(ralph) as running:
+        ralph.add("work")
+        running.start(running.claim())
+    state = ralph.path / ".ralph"
+    for path in (*state.rglob("*"), state):
+        path.chmod(path.stat().st_mode & ~0o222)
+    try:
+        with ordinary():
+            assert ralph(*command.split()).code == 0
+    finally:
+        for path in (state, *state.rglob("*")):
+            path.chmod(path.stat().st_mode | 0o200)

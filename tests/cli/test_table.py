@@ -4,21 +4,20 @@ import shlex
 
 import pytest
 
-from ralph.cli.commands import COMMANDS, GROUPS, HIDDEN, listed, load, summary
-from ralph.cli.dispatch import _find
-from ralph.cli.parser import build, help_text
+from ralph.cli.commands import COMMANDS, GROUPS, HIDDEN, OLD_NAMES, listed, load, summary
+from ralph.cli.dispatch import find
+from ralph.cli.parser import build, examples_of, help_text
 from tests.cli.conftest import Cli
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_it_has_a_docstring_examples_and_the_two_functions(name: str) -> None:
+def test_it_has_a_summary_examples_and_a_function(name: str) -> None:
     command = load(name)
-    first = (command.__doc__ or "").splitlines()[0]
+    first = command.text.splitlines()[0]
     assert first
     assert len(first) <= 100
     assert first.endswith(".")
-    assert command.EXAMPLES.strip()
-    assert callable(command.arguments)
+    assert command.examples.strip()
     assert callable(command.run)
 
 
@@ -29,7 +28,7 @@ def test_its_help_shows_the_summary_and_the_examples(name: str, bare: Cli) -> No
     assert shown == help_text(name, command)
     assert f"usage: ralph {name}" in shown
     assert summary(name).lower() in shown.lower()
-    for line in command.EXAMPLES.strip().splitlines():
+    for line in examples_of(command):
         assert line in shown
     assert bare("help", *name.split()).out == shown
 
@@ -37,11 +36,11 @@ def test_its_help_shows_the_summary_and_the_examples(name: str, bare: Cli) -> No
 @pytest.mark.parametrize("name", COMMANDS)
 def test_its_examples_are_commands_that_exist(name: str) -> None:
     uses = 0
-    for line in load(name).EXAMPLES.strip().splitlines():
+    for line in examples_of(load(name)):
         # What follows after two spaces explains the example.
         for part in line.partition("  ")[0].split("|"):
             for words in _ralph_commands(part):
-                before, found, rest = _find(words)
+                before, found, rest = find(words)
                 build(found, load(found)).read(before + rest)
                 uses += found == name
     assert uses, "no example shows the command itself"
@@ -77,10 +76,15 @@ def test_a_group_lists_its_commands(group: str, bare: Cli) -> None:
     assert bare("help", *group.split()).out == shown
 
 
-def test_the_first_help_names_only_commands_that_exist(bare: Cli) -> None:
-    shown = bare("--help").out
+def test_the_first_help_names_at_most_sixteen_commands_and_groups_that_exist(bare: Cli) -> None:
+    shown = bare("--help").out.partition("\noptions of every")[0]
     entries = [line[2:] for line in shown.splitlines() if line.startswith("  ") and line[2] != " "]
-    for entry in entries:
-        if not entry.startswith(("-", "help", "ralph")):
-            for name in entry.partition("  ")[0].split(", "):
-                assert name in COMMANDS, name
+    names = {name for one in entries for name in one.partition("  ")[0].split(", ")}
+    names = {name.split()[0] for name in names}
+    assert names <= {*COMMANDS, *GROUPS}
+    assert len(names) <= 16
+
+
+def test_no_old_name_is_a_name() -> None:
+    assert not OLD_NAMES.keys() & {*COMMANDS, *GROUPS}
+    assert all(find(new.split())[1] in COMMANDS for new in OLD_NAMES.values())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph.core.lengths import LONGEST_TEXT
+from ralph.core.task import LONGEST_TEXT
 from tests.cli.conftest import Cli, assert_one_line
 
 CONTRACT = (

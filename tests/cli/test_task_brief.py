@@ -17,8 +17,8 @@ def test_documents_gates_and_guidance_are_in_it(ralph: Cli) -> None:
     folder.mkdir(parents=True)
     (folder / "spec.md").write_text("by mail")
     (ralph.path / ".ralph.toml").write_text('[gates]\ntest = "make test"\n')
-    ralph("guardrails", "add", "no mocks")
-    ralph("inject", "be quick", "--task", task)
+    ralph("memory", "add", "no mocks")
+    ralph("session", "inject", "be quick", "--task", task)
     shown = ralph("task", "brief", task).out
     for words in ("by mail", "`make test`", "Pattern: no mocks", "- be quick"):
         assert words in shown
@@ -28,25 +28,25 @@ def test_documents_gates_and_guidance_are_in_it(ralph: Cli) -> None:
 
 def test_to_look_at_it_tells_nobody_anything(ralph: Cli) -> None:
     task = ralph.add("work")
-    ralph("inject", "be quick")
+    ralph("session", "inject", "be quick")
     with ralph.store() as store:
-        before = store.last_seq()
+        before = store.events.last_seq()
     ralph("task", "brief", task)
     with ralph.store() as store:
-        assert store.last_seq() == before
-        assert store.guidance(store.find(task).id, 1) == ["be quick"]
+        assert store.events.last_seq() == before
+        assert store.messages.guidance(store.tasks.find(task).id, 1) == ["be quick"]
 
 
 def test_programs_get_the_parts_and_what_was_cut(ralph: Cli) -> None:
     task = ralph.add("work", "-d", "a line of it\n" * 5000)
     (ralph.path / ".ralph.toml").write_text("[context]\nbrief_tokens = 2000\n")
-    told = ralph.json("task", "brief", task)
-    assert told["task_id"] == task
-    assert 1000 < told["tokens"] <= 2000
-    (given,) = told["given"]
+    answer = ralph.json("task", "brief", task)
+    assert answer["task_id"] == task
+    assert 1000 < answer["tokens"] <= 2000
+    (given,) = answer["given"]
     assert given["name"] == "task"
     assert given["tokens"] < given["of"]
-    assert f"`ralph task show {task}`" in told["text"]
+    assert f"`ralph task show {task}`" in answer["text"]
 
 
 def test_what_cannot_be_read_is_said(ralph: Cli) -> None:
@@ -59,7 +59,7 @@ def test_what_cannot_be_read_is_said(ralph: Cli) -> None:
 
 def test_settings_decide_how_much_is_told(ralph: Cli) -> None:
     task = ralph.add("work")
-    ralph("guardrails", "add", "no mocks")
+    ralph("memory", "add", "no mocks")
     (ralph.path / ".ralph.toml").write_text(
         "[execution]\nlearn = false\n[memory]\nenabled = false\n[git]\ncommit = 'ralph'\n"
     )
@@ -69,22 +69,39 @@ def test_settings_decide_how_much_is_told(ralph: Cli) -> None:
     assert "Do not commit" in shown
 
 
+def test_a_finished_parent_says_what_its_parts_were(ralph: Cli) -> None:
+    parent = ralph.add("tea")
+    for title in ("sell it", "brew it"):
+        ralph("task", "done", ralph.add(title, "--parent", parent))
+    by_hand = ralph.add("by hand")
+    ralph("task", "done", by_hand)
+    last = ralph.add("drink it", "--blocked-by", parent, "--blocked-by", by_hand)
+    shown = ralph("task", "brief", last).out
+    assert f"- {parent} tea: sell it; brew it\n- {by_hand} by hand\n" in shown
+    ralph("task", "log", by_hand, "-m", "port 8080")
+    assert f"- {by_hand} by hand: port 8080\n" in ralph("task", "brief", last).out
+
+
 def test_an_unknown_task_is_an_error(ralph: Cli) -> None:
     assert_one_line(ralph("task", "brief", "t-nope", code=66))
 
 
-def test_logs_tell_what_a_session_was_told(ralph: Cli) -> None:
+def test_logs_tell_what_was_in_the_brief(ralph: Cli) -> None:
     from msgspec.structs import replace
 
+    from ralph.core.brief_sections import SectionUsage
     from ralph.core.events import SessionEnded
-    from ralph.core.sections import Given
 
     task = ralph.add("work")
     with a_run(ralph) as running:
-        session = running.start(running.claim())
-        given = (Given(name="task", tokens=12, of=12), Given(name="spec", tokens=900, of=4000))
+        claim = running.claim()
+        session = running.start(claim)
+        given = (
+            SectionUsage(name="task", tokens=12, of=12),
+            SectionUsage(name="spec", tokens=900, of=4000),
+        )
         event = SessionEnded(session_id=session.id, task_id=session.task_id, ended="finished")
-        running.store.end_session(replace(session, given=given), event)
-    assert "  told     task 12, spec 900 of 4,000 tokens\n" in ralph("logs", task).out
+        running.store.sessions.end(replace(session, given=given), claim, event)
+    assert "  brief    task 12, spec 900 of 4,000 tokens\n" in ralph("logs", task).out
     (attempt,) = ralph.json("task", "show", task)["attempts"]
     assert attempt["given"][1] == {"name": "spec", "tokens": 900, "of": 4000}

@@ -2,16 +2,16 @@
 
 import pytest
 
+from ralph.core.graph import Schedule
 from ralph.core.ids import WorkerId
-from ralph.core.order import Schedule
-from ralph.core.target import Everything
+from ralph.core.run import AllTasks
 from tests.cli.conftest import Cli, Keyboard, assert_one_line
 
 
 def claim(ralph: Cli) -> str:
     """Let somebody take the next task."""
     with ralph.store() as store:
-        taken = store.claim(WorkerId("agent-1"), None, Everything(), Schedule.PRIORITY)
+        taken = store.claims.claim(WorkerId("agent-1"), None, AllTasks(), Schedule.PRIORITY)
         assert taken is not None
         return taken.task.id
 
@@ -107,9 +107,9 @@ def test_near_matches_of_an_unknown_id(ralph: Cli) -> None:
         ["task", "log", "-m", "x"],
         ["task", "deps", "list"],
         ["task", "tree"],
-        ["skip"],
+        ["session", "skip"],
         ["logs"],
-        ["inject", "hello", "--task"],
+        ["session", "inject", "hello", "--task"],
     ],
 )
 @pytest.mark.parametrize("name", ["t-abcdef", "US-9", "\x1b[31m", "'; drop table tasks --", "%"])

@@ -21,16 +21,21 @@ def gates(ralph: Cli, **commands: str) -> None:
 
 
 def call(ralph: Cli, name: str, *, code: int, **payload: Any) -> Answer:
-    told = {"session_id": "s", "cwd": str(ralph.path), "teammate_name": "teammate-2", **payload}
-    return ralph("hook", name, code=code, stdin=json.dumps(told).encode())
+    body = {
+        "session_id": "s",
+        "cwd": str(ralph.path),
+        "teammate_name": "teammate-2",
+        **payload,
+    }
+    return ralph("hook", name, code=code, stdin=json.dumps(body).encode())
 
 
 def test_a_task_is_completed_when_the_gates_pass(ralph: Cli) -> None:
     task = ralph.add("Parser")
-    gates(ralph, LINT='echo "$RALPH_SEAT" > "$TMPDIR/x" && cp "$TMPDIR/x" seat')
+    gates(ralph, LINT='echo "$RALPH_SLOT" > "$TMPDIR/x" && cp "$TMPDIR/x" slot')
     said = call(ralph, "task-completed", code=0, task_subject=f"{task} Parser")
     assert (said.out, said.err) == ("", "")
-    assert (ralph.path / "seat").read_text() == "teammate-2\n"
+    assert (ralph.path / "slot").read_text() == "teammate-2\n"
     assert ralph.status(task) == "done"
 
 
@@ -47,8 +52,14 @@ def test_the_first_gate_that_fails_is_told_and_ends_the_round(ralph: Cli) -> Non
 def test_what_cannot_be_judged_is_not_completed_but_anybody_may_rest(
     ralph: Cli, tmp_path: Path
 ) -> None:
+    ralph.add("Parser")
     gates(ralph, TEST="pytest || true")
-    assert "cannot fail" in call(ralph, "task-completed", code=2).err
+    for count in (1, 2):
+        assert "cannot fail" in call(ralph, "task-completed", code=2).err
+        assert "cannot fail" in call(ralph, "teammate-idle", code=0).err
+        assert json.loads((ralph.path / ".ralph/failures.json").read_text()) == {
+            "teammate-2": count
+        }
     nowhere = str(tmp_path / "nowhere")
     assert_one_line(call(ralph, "task-completed", code=2, cwd=nowhere))
     assert_one_line(call(ralph, "teammate-idle", code=0, cwd=nowhere))
@@ -61,7 +72,7 @@ def test_a_bug_in_the_judge_completes_nothing(ralph: Cli, monkeypatch: pytest.Mo
     def fails(*_: object) -> None:
         raise ValueError("oh")
 
-    monkeypatch.setattr("ralph.workflows.teammates.task_completed", fails)
+    monkeypatch.setattr("ralph.workflows.claude_team_hooks.task_completed", fails)
     assert "bug in Ralph: ValueError: oh" in call(ralph, "task-completed", code=2).err
 
 
@@ -94,7 +105,7 @@ class TestSettings:
 
     def test_hooks_are_shown_put_in_and_taken_out_again(self, ralph: Cli) -> None:
         self.file(ralph).parent.mkdir()
-        before = b'{\r\n\t"model": "opus",\r\n\t"hooks": {"Stop": []}}'
+        before = b'{\r\n\t"model": "opus",\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t}\r\n}\r\n'
         self.file(ralph).write_bytes(before)
         said = ralph("team", "install", "--yes").out
         assert "+" in said

@@ -4,17 +4,17 @@ import os
 
 import pytest
 
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.processes import Processes
-from ralph.adapters.sandbox.wall import NoWall
-from ralph.adapters.workspace.held import hold_folder
-from ralph.adapters.workspace.in_place import InPlace
-from ralph.adapters.workspace.lock import CheckoutLock
-from ralph.adapters.workspace.preparing import Preparation
-from ralph.adapters.workspace.rooms import Rooms
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
+from ralph.adapters.sandbox.checkout_sandbox import NoSandbox
+from ralph.adapters.workspace.checkout_setup import CheckoutSetup
+from ralph.adapters.workspace.locks import CheckoutLock
+from ralph.adapters.workspace.task_checkouts import TaskCheckouts
+from ralph.adapters.workspace.user_checkout import UserCheckout
 from ralph.core.ids import TaskId
-from ralph.testing.hands import Hands
+from ralph.files import lock_folder
 from tests.cli.conftest import Cli, Keyboard, assert_one_line
+from tests.git_user import GitUser
 
 
 class Team:
@@ -22,20 +22,25 @@ class Team:
 
     def __init__(self, ralph: Cli) -> None:
         self.ralph = ralph
-        self.hands = Hands(str(ralph.path))
+        self.hands = GitUser(str(ralph.path))
         self.hands.remove(".git")
         self.hands.git("init", "-q", "-b", "main")
         self.hands.commit()
         self.over, self.open = ralph.add("over"), ralph.add("still open")
         self.folder = ralph.path / ".ralph/checkouts"
-        executor = Processes(SystemClock())
-        preparation = Preparation(
-            str(ralph.path), include=(), setup=(), env=os.environ, executor=executor, wall=NoWall()
+        executor = ProcessExecutor(SystemClock())
+        preparation = CheckoutSetup(
+            project=str(ralph.path),
+            include=(),
+            setup=(),
+            env=os.environ,
+            executor=executor,
+            checkout_sandbox=NoSandbox(),
         )
-        rooms = Rooms(executor, InPlace(executor, str(ralph.path)), str(self.folder))
+        checkouts = TaskCheckouts(UserCheckout(executor, str(ralph.path)), str(self.folder))
         for task in (self.over, self.open):
-            rooms.make(TaskId(task), "HEAD", preparation)
-            Hands(str(self.folder / task)).write("loose", "loose")
+            checkouts.make(TaskId(task), "HEAD", preparation)
+            GitUser(str(self.folder / task)).write("loose", "loose")
         ralph("task", "fail", self.over, "-r", "no")
 
     def names(self) -> set[str]:
@@ -85,7 +90,7 @@ def test_those_of_tasks_that_are_over_are_removed_with_their_work_saved(team: Te
 def test_what_is_in_use_stays(team: Team) -> None:
     look = team.folder / "throw-away-verify-t-1-abcdefgh"
     look.mkdir()
-    with hold_folder(str(look)):
+    with lock_folder(str(look)):
         team.clean()
         answer = team.ralph("workspace", "clean", "--no-sandbox", "--yes", look.name, code=75)
         assert_one_line(answer, hint=True)

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ralph.config.load import Loaded, load
+from ralph.config.load import load_config
+from ralph.config.project import Project
 
 
-class Project:
+class ProjectFolder:
     """A folder with a `.ralph.toml`."""
 
     def __init__(self, path: Path) -> None:
@@ -26,13 +27,13 @@ class Project:
         toml: str | bytes | None = None,
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, object] | None = None,
-    ) -> Loaded:
+    ) -> Project:
         """The settings, after writing `.ralph.toml` when its text is given."""
         if toml is not None:
             self.write(".ralph.toml", toml)
-        return load(str(self.path), environ or {}, flags or {})
+        return load_config(str(self.path), environ or {}, flags or {})
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path / "project")
+def project(tmp_path: Path) -> ProjectFolder:
+    return ProjectFolder(tmp_path / "project")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.config.conftest import Project
+from tests.config.conftest import ProjectFolder
 
 TEAM = """\
 MODEL="opus"
@@ -26,7 +26,7 @@ STALE_SECONDS=0
 """
 
 
-def test_a_teams_file(project: Project) -> None:
+def test_a_teams_file(project: ProjectFolder) -> None:
     project.write(".ralph/config.sh", TEAM)
     loaded = project.load()
     config = loaded.config
@@ -40,7 +40,7 @@ def test_a_teams_file(project: Project) -> None:
     assert config.memory.enabled is False
 
 
-def test_the_file_of_the_stories(project: Project) -> None:
+def test_the_file_of_the_stories(project: ProjectFolder) -> None:
     project.write(".agents/ralph/config.sh", STORIES)
     loaded = project.load()
     assert loaded.warnings == ()
@@ -52,7 +52,7 @@ def test_the_file_of_the_stories(project: Project) -> None:
     assert loaded.variables["PRD_PATH"] == ".agents/tasks/prd.md"
 
 
-def test_logs_go_to_a_folder_of_ralphs_own(project: Project) -> None:
+def test_logs_go_to_a_folder_of_ralphs_own(project: ProjectFolder) -> None:
     project.write(".agents/ralph/config.sh", 'RUNS_DIR=".ralph/logs/of-runs/"\n')
     loaded = project.load()
     assert loaded.warnings == ()
@@ -62,7 +62,9 @@ def test_logs_go_to_a_folder_of_ralphs_own(project: Project) -> None:
 @pytest.mark.parametrize(
     "place", ["logs", "/var/log", ".ralph", ".ralph/../logs", ".ralph/features", ".ralph/.tmp"]
 )
-def test_logs_that_sessions_could_reach_stay_where_they_are(project: Project, place: str) -> None:
+def test_logs_that_sessions_could_reach_stay_where_they_are(
+    project: ProjectFolder, place: str
+) -> None:
     project.write(".agents/ralph/config.sh", f"RUNS_DIR={place}\n")
     loaded = project.load()
     (warning,) = loaded.warnings
@@ -70,7 +72,7 @@ def test_logs_that_sessions_could_reach_stay_where_they_are(project: Project, pl
     assert loaded.runs_dir == f"{loaded.root}/.ralph/runs"
 
 
-def test_what_is_known_and_has_no_effect_is_said(project: Project) -> None:
+def test_what_is_known_and_has_no_effect_is_said(project: ProjectFolder) -> None:
     project.write(".agents/ralph/config.sh", "TMP_DIR=.ralph/.tmp/\nSTALE_SECONDS=0\n")
     assert project.load().warnings == ()
     project.write(".agents/ralph/config.sh", "TMP_DIR=/tmp\nSTALE_SECONDS=600\n")
@@ -79,32 +81,32 @@ def test_what_is_known_and_has_no_effect_is_said(project: Project) -> None:
     assert "STALE_SECONDS has no effect: what a dead run held is given back at once" in second
 
 
-def test_gates_of_both_files_are_joined(project: Project) -> None:
+def test_gates_of_both_files_are_joined(project: ProjectFolder) -> None:
     project.write(".agents/ralph/config.sh", "GATE_LINT=a\nGATE_TEST=b\n")
     project.write(".ralph/config.sh", "GATE_TEST=c\nGATE_BUILD=d\n")
     assert project.load().config.gates.commands == {"test": "c", "lint": "a", "build": "d"}
 
 
 @pytest.mark.parametrize("text", ["", "false", "0", "no", "False"])
-def test_commits_stay_on_unless_they_are_switched_off(project: Project, text: str) -> None:
+def test_commits_stay_on_unless_they_are_switched_off(project: ProjectFolder, text: str) -> None:
     project.write(".ralph/config.sh", f"NO_COMMIT={text}\n")
     assert project.load().config.git.commit == "auto"
     assert project.load(environ={"NO_COMMIT": text}).config.git.commit == "auto"
 
 
 @pytest.mark.parametrize("text", ["true", "1", "yes", "TRUE"])
-def test_commits_are_switched_off(project: Project, text: str) -> None:
+def test_commits_are_switched_off(project: ProjectFolder, text: str) -> None:
     assert project.load(environ={"NO_COMMIT": text}).config.git.commit == "none"
 
 
-def test_a_variable_answers_the_file_but_not_the_settings(project: Project) -> None:
+def test_a_variable_answers_the_file_but_not_the_settings(project: ProjectFolder) -> None:
     project.write(".ralph/config.sh", "NO_COMMIT=true\n")
     assert project.load(environ={"NO_COMMIT": "false"}).config.git.commit == "auto"
     settings = '[git]\ncommit = "none"\n'
     assert project.load(settings, {"NO_COMMIT": "false"}).config.git.commit == "none"
 
 
-def test_long_and_short_variables(project: Project) -> None:
+def test_long_and_short_variables(project: ProjectFolder) -> None:
     config = project.load(
         environ={
             "RALPH_AGENT": "claude",
@@ -127,7 +129,7 @@ def test_long_and_short_variables(project: Project) -> None:
     assert config.notify.on == ("complete", "failed", "paused")
 
 
-def test_editors_that_mark_their_files_do_no_harm(project: Project) -> None:
+def test_editors_that_mark_their_files_do_no_harm(project: ProjectFolder) -> None:
     project.write(".ralph/config.sh", b"\xef\xbb\xbfMODEL=opus\r\n")
     loaded = project.load(b"\xef\xbb\xbf[execution]\r\nlimit = 3\r\n")
     assert loaded.config.execution.limit == 3

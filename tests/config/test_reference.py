@@ -3,20 +3,19 @@
 import json
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
-from ralph.config.reference import describe, page, sections
-from ralph.config.settings import SECTIONS, Config
-from ralph.documents.project_files import settings_file
-from tests.config.conftest import Project
+from ralph.config.reference import describe
+from ralph.core.settings import SECTIONS, Config
+from tests.config.conftest import ProjectFolder
+from tests.config.settings_page import page, sections
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 EXPENSIVE = ["ast", "dataclasses", "difflib", "dis", "inspect", "pathlib", "shutil"]
 
 
 def test_the_page_is_what_the_settings_say() -> None:
-    hint = "python -m ralph.config.reference > docs/reference/settings.md"
+    hint = "python -m tests.config.settings_page > docs/reference/settings.md"
     assert PAGE.read_text(encoding="utf-8") == page(), hint
 
 
@@ -35,38 +34,14 @@ def test_a_setting_is_described_with_type_and_default() -> None:
     assert found.doc.startswith("`auto`: the agent may commit")
 
 
-def test_the_first_file_sets_nothing_and_gives_no_warning(project: Project) -> None:
-    text = settings_file(describe(), sections())
-    loaded = project.load(text)
-    assert tomllib.loads(text) == {}
-    assert loaded.config == Config()
-    assert loaded.warnings == ()
-    assert all(f"\n#[{section}]\n" in text for section in Config.__struct_fields__)
-
-
-def test_each_line_of_the_first_file_may_be_switched_on(project: Project) -> None:
-    text = settings_file(describe(), sections())
-    active = [
-        line[1:] if line.startswith("#") and not line.startswith("# ") else line
-        for line in text.splitlines()
-    ]
-    loaded = project.load("\n".join(active))
-    assert loaded.warnings == ()
-    assert loaded.config.gates.commands == {"test": "make test", "lint": "make lint"}
-    written = tomllib.loads("\n".join(active))
-    assert all(each.key in written[each.section] for each in describe() if each.default), (
-        "every setting is in the file"
-    )
-
-
-def test_reading_the_settings_stays_cheap(project: Project) -> None:
+def test_reading_the_settings_stays_cheap(project: ProjectFolder) -> None:
     """`ralph task add` reads them each time: what it does not need is not imported."""
     project.write(".ralph.toml", "# nothing\n")
     project.write(".ralph/config.sh", "MODEL=opus\n")
     code = (
         "import json, sys, msgspec, typing\n"
         "before = set(sys.modules)\n"
-        "from ralph.config.load import load\n"
+        "from ralph.config.load import load_config as load\n"
         "load(sys.argv[1], {}, {})\n"
         "print(json.dumps(sorted(set(sys.modules) - before)))\n"
     )

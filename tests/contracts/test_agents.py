@@ -6,26 +6,27 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ralph.adapters.agents.command import CommandAgent
-from ralph.adapters.agents.scripted import ScriptedAgent
-from ralph.core.agent_events import Result, Text, Unknown
-from ralph.core.ended import Ended
-from ralph.core.ending import Digest, Exit
+from ralph.adapters.agents.command_agent import CommandAgent
+from ralph.adapters.agents.scripted_agent import ScriptedAgent
+from ralph.core.agent_events import SessionResultEvent, Text, UnknownLine
 from ralph.core.errors import BadConfig, UnusableData
-from ralph.ports.agent import Agent, Setup
+from ralph.core.process_exit import ProcessExit
+from ralph.core.session_ending import EndingKind
+from ralph.core.session_output import StreamSummary
+from ralph.ports.agent import Agent, AgentSetup
 from ralph.testing.agent_contract import AgentContract, a_brief
 
 
 class TestCommandAgent(AgentContract):
     @pytest.fixture
     def agent(self) -> Agent:
-        return CommandAgent(Setup(command="my-agent --go"))
+        return CommandAgent(AgentSetup(command="my-agent --go"))
 
 
 class TestCommandAgentWithPromptAsArgument(AgentContract):
     @pytest.fixture
     def agent(self) -> Agent:
-        return CommandAgent(Setup(command='my-agent -p "$(cat {prompt})"'))
+        return CommandAgent(AgentSetup(command='my-agent -p "$(cat {prompt})"'))
 
 
 class TestScriptedAgent(AgentContract):
@@ -34,11 +35,11 @@ class TestScriptedAgent(AgentContract):
         (tmp_path / "script.toml").write_text(
             '[[session]]\ntask = "*"\nsteps = [{ done = true }]\n'
         )
-        return ScriptedAgent(Setup(command="script.toml", directory=str(tmp_path)))
+        return ScriptedAgent(AgentSetup(command="script.toml", directory=str(tmp_path)))
 
 
 def launch(command: str, text: str = "do it") -> tuple[tuple[str, ...], bytes]:
-    launched = CommandAgent(Setup(command=command)).command(a_brief(text))
+    launched = CommandAgent(AgentSetup(command=command)).command(a_brief(text))
     return launched.argv, launched.stdin
 
 
@@ -72,54 +73,56 @@ def test_a_prompt_too_long_for_an_argument_goes_to_stdin_instead() -> None:
 
 
 def test_a_command_must_be_set() -> None:
-    with pytest.raises(BadConfig):
-        CommandAgent(Setup(command=" "))
+    with pytest.raises(BadConfig, match="the agent is `command`, but no command is set"):
+        CommandAgent(AgentSetup(command=" "))
 
 
 def test_a_command_must_be_readable() -> None:
     with pytest.raises(BadConfig, match="quotation"):
-        CommandAgent(Setup(command="agent 'with one quote"))
+        CommandAgent(AgentSetup(command="agent 'with one quote"))
 
 
 def test_an_error_says_what_the_agent_complained_about_last() -> None:
-    agent = CommandAgent(Setup(command="agent"))
-    ending = agent.ending(Digest(), Exit(code=2, stderr="first\nno such model\n"))
+    agent = CommandAgent(AgentSetup(command="agent"))
+    ending = agent.ending(StreamSummary(), ProcessExit(code=2, stderr="first\nno such model\n"))
     assert ending.detail == "the agent exited with 2: no such model"
 
 
 @pytest.mark.parametrize(
     ("code", "said", "ended"),
     [
-        (0, "done", Ended.FINISHED),
-        (1, "done", Ended.AGENT_ERROR),
-        (127, "", Ended.NOT_INSTALLED),
-        (127, "I tried", Ended.AGENT_ERROR),
-        (143, "x", Ended.KILLED),
+        (0, "done", EndingKind.FINISHED),
+        (1, "done", EndingKind.AGENT_ERROR),
+        (127, "", EndingKind.NOT_INSTALLED),
+        (127, "I tried", EndingKind.AGENT_ERROR),
+        (143, "x", EndingKind.KILLED),
     ],
 )
-def test_a_commands_ending_follows_from_code_and_words(code: int, said: str, ended: Ended) -> None:
-    agent = CommandAgent(Setup(command="agent"))
-    digest = Digest()
+def test_a_commands_ending_follows_from_code_and_words(
+    code: int, said: str, ended: EndingKind
+) -> None:
+    agent = CommandAgent(AgentSetup(command="agent"))
+    digest = StreamSummary()
     for event in agent.read(said.encode()):
-        digest.take(event)
-    assert agent.ending(digest, Exit(code=code)).ended is ended
+        digest.add(event)
+    assert agent.ending(digest, ProcessExit(code=code)).ended is ended
 
 
 def test_the_final_message_is_the_end_of_the_output() -> None:
-    agent = CommandAgent(Setup(command="agent"))
-    digest = Digest()
+    agent = CommandAgent(AgentSetup(command="agent"))
+    digest = StreamSummary()
     for _ in range(100):
         for event in agent.read(b"x" * 4096 + b"\n"):
-            digest.take(event)
+            digest.add(event)
     for event in agent.read(b"the end"):
-        digest.take(event)
+        digest.add(event)
     assert len(digest.tail) == 64 * 1024
-    assert agent.ending(digest, Exit(code=0)).message.endswith("the end")
+    assert agent.ending(digest, ProcessExit(code=0)).message.endswith("the end")
 
 
 def a_script(tmp_path: Path, text: str) -> ScriptedAgent:
     (tmp_path / "script.toml").write_text(text)
-    return ScriptedAgent(Setup(command="script.toml", directory=str(tmp_path)))
+    return ScriptedAgent(AgentSetup(command="script.toml", directory=str(tmp_path)))
 
 
 def steps_of(agent: ScriptedAgent, attempt: int) -> object:
@@ -168,4 +171,8 @@ def test_a_folder_of_ralphs_name_in_the_project_is_not_the_player(tmp_path: Path
 def test_the_players_lines_are_events_and_everything_else_is_kept(tmp_path: Path) -> None:
     agent = a_script(tmp_path, "")
     block = b'{"event":"text","text":"hi"}\nnoise\n{"event":"result","text":"end"}\n'
-    assert list(agent.read(block)) == [Text(text="hi"), Unknown(line="noise"), Result(text="end")]
+    assert list(agent.read(block)) == [
+        Text(text="hi"),
+        UnknownLine(line="noise"),
+        SessionResultEvent(text="end"),
+    ]

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ralph.adapters.agents.claude.account import account
-from ralph.adapters.agents.claude.agent import Claude
+from ralph.adapters.agents.claude.agent import Claude, billing_account
 from ralph.core.policy.decision import Phase
-from ralph.ports.agent import Agent, Brief, Setup, Terms
+from ralph.ports.agent import Agent, AgentSetup, Brief, SessionTerms
 from ralph.testing.agent_contract import AgentContract, a_brief
 
-CLAUDE = Claude(Setup())
+CLAUDE = Claude(AgentSetup())
 
 
 class TestClaude(AgentContract):
@@ -23,12 +22,12 @@ class TestClaude(AgentContract):
 
 def brief(text: str = "do it", **terms: Any) -> Brief:
     return replace(
-        a_brief(text), rules="Be kind.", rules_path="/tmp/rules.md", terms=Terms(**terms)
+        a_brief(text), rules="Be kind.", rules_path="/tmp/rules.md", terms=SessionTerms(**terms)
     )
 
 
-def test_a_session_behind_a_wall_asks_for_nothing() -> None:
-    launch = CLAUDE.command(brief(fenced=True))
+def test_a_session_in_a_sandbox_asks_for_nothing() -> None:
+    launch = CLAUDE.command(brief(sandboxed=True))
     assert " ".join(launch.argv) == (
         "claude -p --output-format stream-json --verbose --include-partial-messages"
         " --no-session-persistence --append-system-prompt-file /tmp/rules.md"
@@ -37,7 +36,7 @@ def test_a_session_behind_a_wall_asks_for_nothing() -> None:
     assert launch.stdin == b"do it"
 
 
-def test_a_session_without_a_wall_gets_a_list_of_tools() -> None:
+def test_a_session_without_a_sandbox_gets_a_list_of_tools() -> None:
     launch = CLAUDE.command(brief())
     assert "--dangerously-skip-permissions" not in launch.argv
     assert " ".join(launch.argv).endswith(
@@ -46,22 +45,14 @@ def test_a_session_without_a_wall_gets_a_list_of_tools() -> None:
     )
 
 
-def test_a_persons_own_list_of_tools_holds_behind_a_wall_too() -> None:
-    launch = CLAUDE.command(brief(fenced=True, allowed_tools=("Read", "Bash(git *)")))
-    assert "--dangerously-skip-permissions" not in launch.argv
-    assert launch.argv[-3:] == ("--allowedTools", "Read", "Bash(git *)")
-
-
 def test_terms_are_passed_on() -> None:
-    launch = CLAUDE.command(
-        brief(model="opus", max_turns=7, budget_usd=1.5, denied_tools=("WebFetch", "Write"))
-    )
+    launch = CLAUDE.command(brief(model="opus", max_turns=7, budget_usd=1.5, read_only=True))
     line = " ".join(launch.argv)
     for part in (
         "--model opus --append",
         "--max-turns 7 --",
         "--max-budget-usd 1.500000 --",
-        "--disallowedTools WebFetch Write --",
+        "--disallowedTools Edit Write NotebookEdit --",
     ):
         assert part in line
 
@@ -73,15 +64,15 @@ def test_without_a_file_the_rules_stand_before_the_prompt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fenced", "as_root", "told"),
+    ("is_sandboxed", "as_root", "told"),
     [(True, True, "1"), (True, False, None), (False, True, None)],
 )
-def test_only_root_behind_a_wall_says_that_there_is_one(
-    fenced: bool,  # noqa: FBT001
+def test_only_root_in_a_sandbox_says_that_there_is_one(
+    is_sandboxed: bool,  # noqa: FBT001
     as_root: bool,  # noqa: FBT001
     told: str | None,
 ) -> None:
-    launch = CLAUDE.command(brief(fenced=fenced, as_root=as_root))
+    launch = CLAUDE.command(brief(sandboxed=is_sandboxed, as_root=as_root))
     assert launch.env.get("IS_SANDBOX") == told
 
 
@@ -101,7 +92,7 @@ def test_it_phones_nobody_and_does_not_retry_for_minutes() -> None:
 )
 def test_a_phase_has_its_own_tools_and_hooks_that_mind_them(phase: str, tools: str) -> None:
     terms = {"phase": Phase(phase), "hooks": ("ralph", "hook")}
-    for launch in (CLAUDE.command(brief(**terms)), CLAUDE.converse(brief(**terms))):
+    for launch in (CLAUDE.command(brief(**terms)), CLAUDE.interactive_command(brief(**terms))):  # type: ignore[arg-type]
         assert launch.argv[launch.argv.index("--tools") + 1] == tools
         settings = json.loads(launch.argv[launch.argv.index("--settings") + 1])
         (asked,) = settings["hooks"]["PreToolUse"]
@@ -120,15 +111,15 @@ def test_a_building_session_can_search_and_one_that_checks_can_only_look() -> No
 
 
 def test_with_a_person_the_prompt_is_the_first_message_and_permission_is_asked_for() -> None:
-    launch = CLAUDE.converse(brief(denied_tools=("Write",)))
+    launch = CLAUDE.interactive_command(brief(read_only=True))
     assert launch.argv == (
         *("claude", "--append-system-prompt-file", "/tmp/rules.md"),
-        *("--disallowedTools", "Write", "--", "do it"),
+        *("--disallowedTools", "Edit", "Write", "NotebookEdit", "--", "do it"),
     )
 
 
 def test_with_a_person_a_long_prompt_is_a_file() -> None:
-    launch = CLAUDE.converse(brief("é" * 100_000))
+    launch = CLAUDE.interactive_command(brief("é" * 100_000))
     assert launch.argv[-1].startswith("What is to be done is in /tmp/a brief.md: ")
 
 
@@ -141,7 +132,7 @@ LOGIN = {".credentials.json": b'{"claudeAiOauth":{"accessToken":"t","subscriptio
     ("env", "files", "name", "billed"),
     [
         ({"ANTHROPIC_API_KEY": "k"}, LOGIN, "an Anthropic API key", True),
-        ({"ANTHROPIC_AUTH_TOKEN": "k"}, LOGIN, "whoever ANTHROPIC_AUTH_TOKEN belongs to", None),
+        ({"ANTHROPIC_AUTH_TOKEN": "k"}, LOGIN, "the owner of ANTHROPIC_AUTH_TOKEN", None),
         ({"CLAUDE_CODE_OAUTH_TOKEN": "k"}, {}, "a Claude subscription (token)", False),
         ({}, LOGIN, "a Claude subscription (max)", False),
         (
@@ -178,6 +169,6 @@ def test_a_cloud_pays_before_all_others() -> None:
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b'{"claudeAiOauth":null}'])
 def test_nobody_pays_who_is_not_logged_in(data: bytes) -> None:
     files = {".credentials.json": data, "settings.json": data}
-    assert account({}, files, "linux").logged_in is False
+    assert billing_account({}, files, "linux").logged_in is False
     # There the login is in the key chain, where nobody looks without being asked.
-    assert account({}, files, "darwin").logged_in is None
+    assert billing_account({}, files, "darwin").logged_in is None

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 
 from ralph.adapters.agents.claude.agent import Claude
 from ralph.adapters.agents.claude_sdk.agent import ClaudeSdk
-from ralph.core.agent_events import Unknown
+from ralph.core.agent_events import UnknownLine
 from ralph.core.policy.decision import Phase
-from ralph.inside.sdk_lines import encoded, line_of
-from ralph.ports.agent import Agent, Setup, Terms
+from ralph.inside.sdk_session import encode_line, line_of
+from ralph.ports.agent import Agent, AgentSetup, SessionTerms
 from ralph.testing.agent_contract import AgentContract, a_brief
 from ralph.wiring.agents import missing
-from tests.contracts.recorded import SESSIONS, Recorded
+from tests.contracts.recorded_output import SESSIONS, Recorded
 
-SDK = ClaudeSdk(Setup())
+SDK = ClaudeSdk(AgentSetup())
 
 
 class TestClaudeSdk(AgentContract):
@@ -35,8 +35,8 @@ def through_the_sdk(line: bytes) -> bytes:
         message: Message | None = parse_message(json.loads(line))
     except (ValueError, ClaudeSDKError):
         return b""
-    told = None if message is None else line_of(message)
-    return b"" if told is None else encoded(told)
+    text = None if message is None else line_of(message)
+    return b"" if text is None else encode_line(text)
 
 
 @pytest.mark.parametrize("session", [one for one in SESSIONS if one.agent == "claude"], ids=str)
@@ -44,35 +44,35 @@ def test_every_recorded_session_is_understood_as_without_it(session: Recorded) -
     lines = [line for line in session.output.splitlines(keepends=True) if line.startswith(b"{")]
     # What the library does not know, nobody hears of.
     kept = [(line, through_the_sdk(line)) for line in lines]
-    direct = [one for line, told in kept if told for one in Claude(Setup()).read(line)]
-    behind = [one for _, told in kept for one in SDK.read(told)]
+    direct = [one for line, text in kept if text for one in Claude(AgentSetup()).read(line)]
+    behind = [one for _, text in kept for one in SDK.read(text)]
     assert behind == direct
-    assert not [one for one in behind if isinstance(one, Unknown)]
-    lost = {json.loads(line)["type"] for line, told in kept if not told}
+    assert not [one for one in behind if isinstance(one, UnknownLine)]
+    lost = {json.loads(line)["type"] for line, text in kept if not text}
     assert not lost & {"assistant", "user", "result", "stream_event", "rate_limit_event"}
 
 
 def job(**terms: Any) -> dict[str, Any]:
-    brief = replace(a_brief(), rules="Be kind.", rules_path="/r.md", terms=Terms(**terms))
-    told: dict[str, Any] = json.loads(SDK.command(brief).stdin)
-    return told
+    brief = replace(a_brief(), rules="Be kind.", rules_path="/r.md", terms=SessionTerms(**terms))
+    answer: dict[str, Any] = json.loads(SDK.command(brief).stdin)
+    return answer
 
 
 def test_the_terms_are_passed_on() -> None:
-    told = job(model="opus", budget_usd=1.5, max_turns=7, denied_tools=("WebSearch",), fenced=True)
-    assert told["options"] == {
+    given = job(model="opus", budget_usd=1.5, max_turns=7, read_only=True, sandboxed=True)
+    assert given["options"] == {
         "model": "opus",
         "max_turns": 7,
         "max_budget_usd": 1.5,
         "tools": None,
-        "disallowed_tools": ["WebSearch"],
+        "disallowed_tools": ["Edit", "Write", "NotebookEdit"],
         "permission_mode": "bypassPermissions",
     }
-    assert (told["prompt"], told["rules_path"]) == ("do it", "/r.md")
-    assert (told["hooks"], told["tools"]) == (False, False)
+    assert (given["prompt"], given["rules_path"]) == ("do it", "/r.md")
+    assert (given["hooks"], given["tools"]) == (False, False)
 
 
-def test_without_a_wall_it_gets_a_list_of_tools() -> None:
+def test_without_a_sandbox_it_gets_a_list_of_tools() -> None:
     options = job(tools=("ralph", "mcp"))["options"]
     assert options["permission_mode"] == "dontAsk"
     assert {"Bash", "Edit", "mcp__ralph"} <= set(options["allowed_tools"])
@@ -82,14 +82,14 @@ def test_without_a_wall_it_gets_a_list_of_tools() -> None:
 
 
 def test_its_program_can_be_named(tmp_path: Path) -> None:
-    assert ClaudeSdk(Setup(command="claude-2")).traits.program == "claude-2"
-    inside = ClaudeSdk(Setup(command="bin/claude", directory=str(tmp_path)))
+    assert ClaudeSdk(AgentSetup(command="claude-2")).traits.program == "claude-2"
+    inside = ClaudeSdk(AgentSetup(command="bin/claude", directory=str(tmp_path)))
     assert inside.traits.program == str(tmp_path / "bin/claude")
-    assert inside.converse(a_brief()).argv[0] == inside.traits.program
+    assert inside.interactive_command(a_brief()).argv[0] == inside.traits.program
     assert SDK.traits.package == "claude_agent_sdk"
 
 
 def test_what_of_it_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert missing(ClaudeSdk(Setup(command="/nowhere/claude"))) == "/nowhere/claude"
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    assert missing(ClaudeSdk(Setup(command=sys.executable))) == "claude_agent_sdk"
+    assert missing(ClaudeSdk(AgentSetup(command="/nowhere/claude"))) == "/nowhere/claude"
+    monkeypatch.setattr("ralph.wiring.agents.find_spec", lambda _: None)
+    assert missing(ClaudeSdk(AgentSetup(command=sys.executable))) == "claude_agent_sdk"

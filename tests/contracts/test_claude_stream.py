@@ -10,25 +10,26 @@ from hypothesis import strategies as st
 from ralph.adapters.agents.claude.agent import Claude
 from ralph.core.agent_events import (
     AgentEvent,
-    Denied,
-    Limit,
+    AgentProblem,
+    AgentRetry,
+    AgentStarted,
     LimitStatus,
-    Result,
-    Retry,
-    Started,
+    SessionResultEvent,
     Text,
     Thinking,
+    TokenUsage,
+    ToolDenied,
     ToolResult,
     ToolUse,
-    Trouble,
-    Unknown,
-    Usage,
+    UnknownLine,
+    UsageLimit,
 )
-from ralph.core.ended import Ended
-from ralph.core.ending import Digest, Ending, Exit
-from ralph.ports.agent import Setup
+from ralph.core.process_exit import ProcessExit
+from ralph.core.session_ending import EndingKind, SessionEnding
+from ralph.core.session_output import StreamSummary
+from ralph.ports.agent import AgentSetup
 
-CLAUDE = Claude(Setup())
+CLAUDE = Claude(AgentSetup())
 NOON = 1_794_744_000.0
 """Of November 15th, 2026, UTC."""
 SUCCESS = {"type": "result", "subtype": "success", "is_error": False, "result": "done"}
@@ -40,11 +41,11 @@ def read(*lines: Any) -> list[AgentEvent]:
     return list(CLAUDE.read(block))
 
 
-def ending(*lines: Any, code: int = 1, stderr: str = "") -> Ending:
-    digest = Digest()
+def ending(*lines: Any, code: int = 1, stderr: str = "") -> SessionEnding:
+    digest = StreamSummary()
     for event in read(*lines):
-        digest.take(event)
-    return CLAUDE.ending(digest, Exit(code=code, stderr=stderr, ended_at=NOON))
+        digest.add(event)
+    return CLAUDE.ending(digest, ProcessExit(code=code, stderr=stderr, ended_at=NOON))
 
 
 def said(*blocks: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def test_what_it_says_thinks_and_does() -> None:
             },
         },
     ) == [
-        Started(model="opus", tools=("Bash", "Read")),
+        AgentStarted(model="opus", tools=("Bash", "Read")),
         Thinking(text="hm"),
         Text(text="I look."),
         ToolUse(name="Bash", summary="ls -l", call="c1"),
@@ -147,18 +148,18 @@ def test_no_name_is_endless() -> None:
     assert isinstance(call, ToolUse)
     assert isinstance(result, ToolResult)
     assert call.call == result.call
-    assert isinstance(denied, Denied)
-    assert isinstance(last, Result)
+    assert isinstance(denied, ToolDenied)
+    assert isinstance(last, SessionResultEvent)
     assert max(map(len, (call.call, call.name, denied.name, last.model))) == 100
 
 
 def test_results_of_tools_at_the_provider_close_their_calls() -> None:
-    digest = Digest()
+    digest = StreamSummary()
     for event in read(
         said({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}),
         said({"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"url": "x"}]}),
     ):
-        digest.take(event)
+        digest.add(event)
     assert (digest.tool_uses, digest.open_calls) == (1, set())
 
 
@@ -175,9 +176,9 @@ def test_retries_and_other_models() -> None:
         {"type": "system", "subtype": "api_retry", "attempt": 1, "error": "unknown"},
         {"type": "system", "subtype": "model_fallback", "content": "Switched to Haiku"},
     ) == [
-        Retry(message="overloaded 529", attempt=2, delay_s=1.5),
-        Retry(message="no connection", attempt=1),
-        Retry(message="Switched to Haiku"),
+        AgentRetry(message="overloaded 529", attempt=2, delay_s=1.5),
+        AgentRetry(message="no connection", attempt=1),
+        AgentRetry(message="Switched to Haiku"),
     ]
 
 
@@ -188,9 +189,9 @@ def test_what_the_program_says_in_the_models_place_is_trouble() -> None:
         said(text, error="authentication_failed", parent_tool_use_id="c1"),
         {"type": "assistant", "message": {"model": "<synthetic>", "content": [text]}, "error": 5},
     ) == [
-        Trouble(message=text["text"], failure=Ended.AUTH_EXPIRED),
-        Trouble(message=text["text"]),
-        Trouble(message=text["text"], failure=Ended.AUTH_EXPIRED),
+        AgentProblem(message=text["text"], failure=EndingKind.AUTH_EXPIRED),
+        AgentProblem(message=text["text"]),
+        AgentProblem(message=text["text"], failure=EndingKind.AUTH_EXPIRED),
     ]
 
 
@@ -202,19 +203,21 @@ def limit(**told: Any) -> AgentEvent:
 def test_what_the_provider_says_about_the_allowance() -> None:
     assert limit(
         status="allowed_warning", resetsAt=1794731226, rateLimitType="five_hour", utilization=0.95
-    ) == Limit(status=LimitStatus.WARNING, resets_at=1794731226.0, window="five_hour", used=0.95)
-    assert limit(status="rejected") == Limit(status=LimitStatus.REJECTED)
-    assert limit(status="rejected", resetsAt=-1, isUsingOverage=False) == Limit(
+    ) == UsageLimit(
+        status=LimitStatus.WARNING, resets_at=1794731226.0, window="five_hour", used=0.95
+    )
+    assert limit(status="rejected") == UsageLimit(status=LimitStatus.REJECTED)
+    assert limit(status="rejected", resetsAt=-1, isUsingOverage=False) == UsageLimit(
         status=LimitStatus.REJECTED
     )
 
 
 def test_who_pays_for_more_is_warned_and_not_stopped() -> None:
-    assert limit(status="rejected", isUsingOverage=True) == Limit(status=LimitStatus.WARNING)
+    assert limit(status="rejected", isUsingOverage=True) == UsageLimit(status=LimitStatus.WARNING)
 
 
 def test_a_status_that_nobody_knows_is_unknown() -> None:
-    assert isinstance(limit(status="maybe"), Unknown)
+    assert isinstance(limit(status="maybe"), UnknownLine)
 
 
 def test_the_result_sums_up_all_models_and_names_the_dearest() -> None:
@@ -235,21 +238,21 @@ def test_the_result_sums_up_all_models_and_names_the_dearest() -> None:
             "permission_denials": [{"tool_name": "Write", "tool_input": {"file_path": "/a"}}],
         }
     ) == [
-        Denied(name="Write", summary="/a"),
-        Result(
+        ToolDenied(name="Write", summary="/a"),
+        SessionResultEvent(
             text="done",
             model="opus",
             cost_usd=0.5,
             turns=3,
             duration_s=1.5,
-            usage=Usage(input_tokens=260, cached_tokens=200, output_tokens=6),
+            usage=TokenUsage(input_tokens=260, cached_tokens=200, output_tokens=6),
         ),
     ]
 
 
 def test_numbers_that_make_no_sense_are_unknown() -> None:
     (event,) = read({**SUCCESS, "total_cost_usd": -1, "num_turns": 2**60, "duration_ms": "long"})
-    assert event == Result(text="done")
+    assert event == SessionResultEvent(text="done")
 
 
 def test_what_is_known_and_of_no_use_is_left_out_and_what_is_new_is_kept() -> None:
@@ -258,7 +261,7 @@ def test_what_is_known_and_of_no_use_is_left_out_and_what_is_new_is_kept() -> No
         {"type": "system", "subtype": "hook_started"},
         {"type": "system", "subtype": "dancing"},
         {"type": "tool_progress"},
-    ) == [Unknown(line="system dancing"), Unknown(line='{"type": "tool_progress"}')]
+    ) == [UnknownLine(line="system dancing"), UnknownLine(line='{"type": "tool_progress"}')]
 
 
 # How its sessions end
@@ -278,52 +281,57 @@ def test_what_is_known_and_of_no_use_is_left_out_and_what_is_new_is_kept() -> No
     ],
 )
 def test_only_what_says_so_in_so_many_words_is_a_success(line: dict[str, Any]) -> None:
-    assert ending(SUCCESS, code=1).ended is Ended.FINISHED
+    assert ending(SUCCESS, code=1).ended is EndingKind.FINISHED
     found = ending(line, code=0)
-    assert (found.ended, found.message) == (Ended.AGENT_ERROR, "")
+    assert (found.ended, found.message) == (EndingKind.AGENT_ERROR, "")
 
 
 @pytest.mark.parametrize(
     ("told", "ended"),
     [
-        ({"subtype": "error_max_turns"}, Ended.TURN_LIMIT),
-        ({"subtype": "error_max_budget_usd"}, Ended.BUDGET_LIMIT),
-        ({"terminal_reason": "budget_exhausted"}, Ended.BUDGET_LIMIT),
-        ({"terminal_reason": "blocking_limit"}, Ended.PROMPT_TOO_LONG),
-        ({"terminal_reason": "aborted_streaming"}, Ended.KILLED),
-        ({"stop_reason": "refusal", "result": "You've hit your limit"}, Ended.REFUSED),
-        ({"result": "You've hit your limit · resets 3pm (UTC)"}, Ended.USAGE_LIMIT),
-        ({"result": "You've hit your org's monthly spend limit"}, Ended.BILLING),
-        ({"api_error_status": 400, "result": "Credit balance is too low"}, Ended.BILLING),
-        ({"api_error_status": 401, "result": "API Error"}, Ended.AUTH_EXPIRED),
-        ({"api_error_status": 402}, Ended.BILLING),
-        ({"api_error_status": 413}, Ended.PROMPT_TOO_LONG),
-        ({"api_error_status": 429}, Ended.RATE_LIMITED),
+        ({"subtype": "error_max_turns"}, EndingKind.TURN_LIMIT),
+        ({"subtype": "error_max_budget_usd"}, EndingKind.BUDGET_LIMIT),
+        ({"terminal_reason": "budget_exhausted"}, EndingKind.BUDGET_LIMIT),
+        ({"terminal_reason": "blocking_limit"}, EndingKind.PROMPT_TOO_LONG),
+        ({"terminal_reason": "aborted_streaming"}, EndingKind.KILLED),
+        ({"stop_reason": "refusal", "result": "You've hit your limit"}, EndingKind.REFUSED),
+        ({"result": "You've hit your limit · resets 3pm (UTC)"}, EndingKind.USAGE_LIMIT),
+        ({"result": "You've hit your org's monthly spend limit"}, EndingKind.BILLING),
+        ({"api_error_status": 400, "result": "Credit balance is too low"}, EndingKind.BILLING),
+        ({"api_error_status": 401, "result": "API Error"}, EndingKind.AUTH_EXPIRED),
+        ({"api_error_status": 402}, EndingKind.BILLING),
+        ({"api_error_status": 413}, EndingKind.PROMPT_TOO_LONG),
+        ({"api_error_status": 429}, EndingKind.RATE_LIMITED),
         (
             {
                 "api_error_status": 429,
                 "result": "API Error: Server is temporarily limiting requests"
                 " (not your usage limit) · slow down",
             },
-            Ended.RATE_LIMITED,
+            EndingKind.RATE_LIMITED,
         ),
-        ({"api_error_status": 503}, Ended.OVERLOADED),
-        ({"result": "API Error: Connection error."}, Ended.OVERLOADED),
-        ({"api_error_status": 404}, Ended.AGENT_ERROR),
+        ({"api_error_status": 503}, EndingKind.OVERLOADED),
+        ({"result": "API Error: Connection error."}, EndingKind.NO_NETWORK),
+        ({"result": "API Error: Unable to connect to API (ENOTFOUND)"}, EndingKind.NO_NETWORK),
+        ({"result": "API Error: Unable to connect to API: SSL error (x)"}, EndingKind.OVERLOADED),
+        ({"api_error_status": 404}, EndingKind.UNKNOWN_MODEL),
         (
             {"result": "I think that you've hit your limit, and are not logged in"},
-            Ended.AGENT_ERROR,
+            EndingKind.AGENT_ERROR,
         ),
     ],
 )
-def test_a_failure_is_what_the_program_says_it_is(told: dict[str, Any], ended: Ended) -> None:
+def test_a_failure_is_what_the_program_says_it_is(told: dict[str, Any], ended: EndingKind) -> None:
     assert ending({**FAILURE, **told}).ended is ended
 
 
 def test_a_failure_without_a_name_is_that_of_the_message_before_it() -> None:
     trouble = said({"type": "text", "text": "API Error"}, error="server_error")
-    assert ending(trouble, FAILURE).ended is Ended.OVERLOADED
-    assert ending(trouble, said({"type": "text", "text": "on"}), FAILURE).ended is Ended.AGENT_ERROR
+    assert ending(trouble, FAILURE).ended is EndingKind.OVERLOADED
+    assert (
+        ending(trouble, said({"type": "text", "text": "on"}), FAILURE).ended
+        is EndingKind.AGENT_ERROR
+    )
 
 
 def test_the_reset_is_read_from_the_event_and_else_from_the_words() -> None:
@@ -338,13 +346,13 @@ def test_the_reset_is_read_from_the_event_and_else_from_the_words() -> None:
 def test_a_limit_before_the_result_could_be_told_still_counts() -> None:
     words = {"type": "text", "text": "You've hit your limit · resets 3pm (UTC)"}
     found = ending(said(words, error="rate_limit"), code=143)
-    assert (found.ended, found.resets_at) == (Ended.USAGE_LIMIT, NOON + 3 * 3600)
+    assert (found.ended, found.resets_at) == (EndingKind.USAGE_LIMIT, NOON + 3 * 3600)
 
 
 def test_an_allowance_that_only_money_brings_back_is_not_waited_for() -> None:
     event = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}
     failure = {**FAILURE, "result": "Your org is out of usage · add funds to continue"}
-    assert ending(event, failure).ended is Ended.BILLING
+    assert ending(event, failure).ended is EndingKind.BILLING
 
 
 @given(
@@ -359,10 +367,10 @@ def test_an_allowance_that_only_money_brings_back_is_not_waited_for() -> None:
 )
 def test_what_the_model_writes_never_counts(words: str) -> None:
     text = said({"type": "text", "text": words})
-    assert ending(text, {**SUCCESS, "result": words}).ended is Ended.FINISHED
-    assert ending(text, code=0).ended is Ended.NO_RESULT
-    assert ending(text, {**FAILURE, "subtype": "error_max_turns"}).ended is Ended.TURN_LIMIT
-    assert ending(text, FAILURE).ended is Ended.AGENT_ERROR
+    assert ending(text, {**SUCCESS, "result": words}).ended is EndingKind.FINISHED
+    assert ending(text, code=0).ended is EndingKind.NO_RESULT
+    assert ending(text, {**FAILURE, "subtype": "error_max_turns"}).ended is EndingKind.TURN_LIMIT
+    assert ending(text, FAILURE).ended is EndingKind.AGENT_ERROR
 
 
 @pytest.mark.parametrize(
@@ -371,13 +379,13 @@ def test_what_the_model_writes_never_counts(words: str) -> None:
         (
             "--dangerously-skip-permissions cannot be used with root/sudo privileges for security"
             " reasons\n",
-            Ended.CANNOT_RUN_AS_ROOT,
+            EndingKind.CANNOT_RUN_AS_ROOT,
         ),
-        ("error: unknown option '--no-session-persistence'\n", Ended.NOT_INSTALLED),
-        ("something else\n", Ended.NO_RESULT),
+        ("error: unknown option '--no-session-persistence'\n", EndingKind.NOT_INSTALLED),
+        ("something else\n", EndingKind.NO_RESULT),
     ],
 )
-def test_what_stops_it_before_it_begins(stderr: str, ended: Ended) -> None:
+def test_what_stops_it_before_it_begins(stderr: str, ended: EndingKind) -> None:
     found = ending(stderr=stderr)
     assert found.ended is ended
     assert stderr.strip() in found.detail
@@ -385,4 +393,4 @@ def test_what_stops_it_before_it_begins(stderr: str, ended: Ended) -> None:
 
 def test_a_session_that_waited_for_its_sub_agents_speaks_twice() -> None:
     found = ending({**SUCCESS, "result": "I wait."}, {**SUCCESS, "result": "It is done."}, code=0)
-    assert (found.ended, found.message) == (Ended.FINISHED, "I wait.\n\nIt is done.")
+    assert (found.ended, found.message) == (EndingKind.FINISHED, "I wait.\n\nIt is done.")

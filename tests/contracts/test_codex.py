@@ -11,26 +11,27 @@ import pytest
 from msgspec.structs import replace
 
 from ralph.adapters.agents.codex.agent import Codex
-from ralph.adapters.agents.codex.failures import of_message
+from ralph.adapters.agents.codex.output import failure_of_message
 from ralph.core.agent_events import (
     AgentEvent,
-    Denied,
-    Result,
-    Retry,
-    Started,
+    AgentProblem,
+    AgentRetry,
+    AgentStarted,
+    SessionResultEvent,
     Text,
     Thinking,
+    TokenUsage,
+    ToolDenied,
     ToolResult,
     ToolUse,
-    Trouble,
-    Unknown,
-    Usage,
+    UnknownLine,
 )
-from ralph.core.ended import Ended
-from ralph.core.ending import Digest, Exit
-from ralph.ports.agent import Agent, Brief, Setup, Terms
+from ralph.core.process_exit import ProcessExit
+from ralph.core.session_ending import EndingKind
+from ralph.core.session_output import StreamSummary
+from ralph.ports.agent import Agent, AgentSetup, Brief, SessionTerms
 from ralph.testing.agent_contract import AgentContract, a_brief
-from tests.contracts.recorded import SESSIONS, ended
+from tests.contracts.recorded_output import SESSIONS, ended, heard
 
 FINGERPRINT = "sha256:f83125399d747f84dc3d31cb5e00643b4ba7e58d6757a54ffbed7f5439303405"
 """What Codex 0.166.0 itself says (`hooks/list` of its app server) of the hook in the test below."""
@@ -41,11 +42,11 @@ BYPASS = "--dangerously-bypass-approvals-and-sandbox"
 class TestCodex(AgentContract):
     @pytest.fixture
     def agent(self) -> Agent:
-        return Codex(Setup())
+        return Codex(AgentSetup())
 
 
 def codex() -> Codex:
-    return Codex(Setup())
+    return Codex(AgentSetup())
 
 
 def events(*lines: dict[str, object]) -> list[AgentEvent]:
@@ -57,7 +58,7 @@ def item(kind: str, **fields: object) -> list[AgentEvent]:
 
 
 def a_checkout(path: Path, **terms: object) -> Brief:
-    return replace(a_brief(), checkout=str(path), terms=Terms(**terms))  # type: ignore[arg-type]
+    return replace(a_brief(), checkout=str(path), terms=SessionTerms(**terms))  # type: ignore[arg-type]
 
 
 def settings(argv: tuple[str, ...]) -> dict[str, object]:
@@ -86,8 +87,8 @@ def test_a_prompt_that_it_would_not_take_is_a_file() -> None:
     assert stdin.startswith("be kind\n\nWhat is to be done is in /tmp/a brief.md: ")
 
 
-def test_only_behind_a_wall_it_works_without_its_own_sandbox(tmp_path: Path) -> None:
-    assert BYPASS in codex().command(a_checkout(tmp_path, fenced=True)).argv
+def test_only_in_a_sandbox_it_works_without_its_own_sandbox(tmp_path: Path) -> None:
+    assert BYPASS in codex().command(a_checkout(tmp_path, sandboxed=True)).argv
     free = codex().command(a_checkout(tmp_path)).argv
     assert BYPASS not in free
     assert free[free.index("--sandbox") + 1] == "workspace-write"
@@ -125,17 +126,17 @@ def test_an_empty_folder_is_no_repository(tmp_path: Path) -> None:
     assert set_to["sandbox_workspace_write.writable_roots"] == []
 
 
-@pytest.mark.parametrize("fenced", [True, False])
+@pytest.mark.parametrize("is_sandboxed", [True, False])
 def test_a_checkout_among_temporary_files_gets_others(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    fenced: bool,  # noqa: FBT001
+    is_sandboxed: bool,  # noqa: FBT001
 ) -> None:
-    brief = a_checkout(tmp_path / "checkout", fenced=fenced)
+    brief = a_checkout(tmp_path / "checkout", sandboxed=is_sandboxed)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     chosen = codex().command(brief).env.get("TMPDIR")
-    assert fenced == (chosen is None)
-    assert fenced or not tmp_path.is_relative_to(str(chosen))
+    assert is_sandboxed == (chosen is None)
+    assert is_sandboxed or not tmp_path.is_relative_to(str(chosen))
     monkeypatch.setenv("TMPDIR", str(tmp_path / "elsewhere"))
     assert "TMPDIR" not in codex().command(brief).env
 
@@ -147,14 +148,21 @@ def test_a_checkout_that_git_would_not_know_is_no_reason_to_fail(tmp_path: Path,
 
 
 def test_with_a_person_it_may_ask(tmp_path: Path) -> None:
-    argv = codex().converse(a_checkout(tmp_path)).argv
+    argv = codex().interactive_command(a_checkout(tmp_path)).argv
     assert (argv[0], argv[-1]) == ("codex", "do it")
     assert settings(argv)["approval_policy"] == "on-request"
 
 
+def test_that_ralph_trusts_its_own_hook_is_no_news() -> None:
+    [session] = [one for one in SESSIONS if one.agent == "codex" and one.name.endswith("-hooks")]
+    events, _ = heard(codex(), [session.output])
+    assert b"hook-trust" in session.output
+    assert "hook-trust" not in str(events)
+
+
 def test_with_a_person_a_hook_of_this_session_alone_minds_the_phase(tmp_path: Path) -> None:
     asked = ("/bin/a ralph", "hook", "--phase", "planning")
-    argv = codex().converse(a_checkout(tmp_path, hooks=asked)).argv
+    argv = codex().interactive_command(a_checkout(tmp_path, hooks=asked)).argv
     given = settings(argv)
     command = "'/bin/a ralph' hook --phase planning pre-tool-use"
     assert given["hooks.PreToolUse"] == [
@@ -168,7 +176,7 @@ def test_with_a_person_a_hook_of_this_session_alone_minds_the_phase(tmp_path: Pa
 
 
 def test_with_a_person_a_long_prompt_is_a_file() -> None:
-    argv = codex().converse(a_brief("x" * 1_000_000)).argv
+    argv = codex().interactive_command(a_brief("x" * 1_000_000)).argv
     assert argv[-1].startswith("What is to be done is in /tmp/a brief.md: ")
 
 
@@ -183,10 +191,10 @@ def test_a_session_from_start_to_end() -> None:
             "usage": {"input_tokens": 30, "cached_input_tokens": 20, "output_tokens": 5},
         },
     ) == [
-        Started(),
+        AgentStarted(),
         Thinking(text="hm"),
         Text(text="done"),
-        Result(usage=Usage(input_tokens=30, cached_tokens=20, output_tokens=5)),
+        SessionResultEvent(usage=TokenUsage(input_tokens=30, cached_tokens=20, output_tokens=5)),
     ]
 
 
@@ -221,7 +229,7 @@ def test_a_command_that_was_declined_is_denied_and_closed() -> None:
     denied, result = item(
         "item.completed", type="command_execution", command="rm -rf /", status="declined"
     )
-    assert denied == Denied(name="shell", summary="rm -rf /")
+    assert denied == ToolDenied(name="shell", summary="rm -rf /")
     assert result == ToolResult(call="item_1", error=True)
 
 
@@ -247,10 +255,10 @@ def test_tools_of_servers_have_their_servers_name_and_answer_in_words() -> None:
 @pytest.mark.parametrize("kind", ["item.started", "item.updated"])
 def test_a_list_of_things_to_do_is_no_tool_that_runs(kind: str) -> None:
     steps = [{"text": "one", "completed": True}, {"text": "two", "completed": False}]
-    digest = Digest()
+    digest = StreamSummary()
     shown = item(kind, type="todo_list", items=steps)
     for event in shown:
-        digest.take(event)
+        digest.add(event)
     assert shown[0] == ToolUse(name="todo_list", summary="1/2 two", call="item_1")
     assert not digest.open_calls
 
@@ -261,39 +269,39 @@ def test_a_list_of_things_to_do_that_is_told_at_the_end_does_not_hide_the_last_m
 
 
 def test_a_warning_changes_nothing() -> None:
-    digest = Digest()
+    digest = StreamSummary()
     for event in item("item.completed", type="error", message="Model metadata not found"):
-        digest.take(event)
-    assert codex().ending(digest, Exit(code=-15)).ended is Ended.KILLED
+        digest.add(event)
+    assert codex().ending(digest, ProcessExit(code=-15)).ended is EndingKind.KILLED
 
 
 def test_what_it_tries_again_is_no_trouble() -> None:
     assert events({"type": "error", "message": "Reconnecting... 3/5 (429 Too Many Requests)"}) == [
-        Retry(message="Reconnecting... 3/5 (429 Too Many Requests)", attempt=3)
+        AgentRetry(message="Reconnecting... 3/5 (429 Too Many Requests)", attempt=3)
     ]
     (waiting,) = events({"type": "error", "message": "Reconnecting... waiting for network (no)"})
-    assert isinstance(waiting, Retry)
+    assert isinstance(waiting, AgentRetry)
 
 
 def test_what_it_does_not_try_again_is_trouble() -> None:
     assert events({"type": "error", "message": "unexpected status 401 Unauthorized: no"}) == [
-        Trouble(
+        AgentProblem(
             message="unexpected status 401 Unauthorized: no",
-            failure=Ended.AUTH_EXPIRED,
+            failure=EndingKind.AUTH_EXPIRED,
         )
     ]
 
 
 def test_an_item_that_nobody_knows_is_kept() -> None:
-    assert item("item.completed", type="hologram") == [Unknown(line="item hologram")]
+    assert item("item.completed", type="hologram") == [UnknownLine(line="item hologram")]
     assert item("item.started", type="hologram") == []
 
 
-def said(*lines: dict[str, object], code: int = 0) -> tuple[Ended, str]:
-    digest = Digest()
+def said(*lines: dict[str, object], code: int = 0) -> tuple[EndingKind, str]:
+    digest = StreamSummary()
     for event in events(*lines):
-        digest.take(event)
-    ending = codex().ending(digest, Exit(code=code))
+        digest.add(event)
+    ending = codex().ending(digest, ProcessExit(code=code))
     return ending.ended, ending.message
 
 
@@ -309,25 +317,31 @@ THE_END: dict[str, object] = {"type": "turn.completed", "usage": {}}
 
 
 def test_the_last_message_is_the_final_one() -> None:
-    assert said(a_message("one"), A_COMMAND, a_message("two"), THE_END) == (Ended.FINISHED, "two")
+    assert said(a_message("one"), A_COMMAND, a_message("two"), THE_END) == (
+        EndingKind.FINISHED,
+        "two",
+    )
 
 
 def test_what_was_said_before_something_was_done_is_not_final() -> None:
-    assert said(a_message("one"), A_COMMAND, THE_END) == (Ended.FINISHED, "")
+    assert said(a_message("one"), A_COMMAND, THE_END) == (EndingKind.FINISHED, "")
 
 
 def test_what_is_said_after_the_end_does_not_count() -> None:
-    assert said(a_message("one"), THE_END, a_message("two"), A_COMMAND) == (Ended.FINISHED, "one")
+    assert said(a_message("one"), THE_END, a_message("two"), A_COMMAND) == (
+        EndingKind.FINISHED,
+        "one",
+    )
 
 
 def test_what_the_model_writes_about_limits_is_no_limit() -> None:
     ending = said(a_message("You've hit your usage limit. Try again at 7:44 AM."), code=1)
-    assert ending == (Ended.NO_RESULT, "")
+    assert ending == (EndingKind.NO_RESULT, "")
 
 
 def test_a_message_before_a_failure_is_no_claim() -> None:
     failure: dict[str, object] = {"type": "turn.failed", "error": {"message": "no"}}
-    assert said(a_message("done"), failure, THE_END) == (Ended.AGENT_ERROR, "")
+    assert said(a_message("done"), failure, THE_END) == (EndingKind.AGENT_ERROR, "")
 
 
 @pytest.mark.parametrize(
@@ -346,13 +360,16 @@ def test_a_message_before_a_failure_is_no_claim() -> None:
     ],
 )
 def test_the_programs_words_say_what_kind_of_failure_it_is(message: str, ended: str | None) -> None:
-    found = of_message(message)
-    assert found == {"auth": Ended.AUTH_EXPIRED}.get(str(ended), ended)
+    found = failure_of_message(message)
+    assert found == {"auth": EndingKind.AUTH_EXPIRED}.get(str(ended), ended)
 
 
 def test_a_program_without_its_better_half_is_not_installed() -> None:
     stderr = "Error: Missing optional dependency @openai/codex-linux-x64. Reinstall Codex\n"
-    assert codex().ending(Digest(), Exit(code=1, stderr=stderr)).ended is Ended.NOT_INSTALLED
+    assert (
+        codex().ending(StreamSummary(), ProcessExit(code=1, stderr=stderr)).ended
+        is EndingKind.NOT_INSTALLED
+    )
 
 
 def test_a_prompt_that_it_does_not_take_is_too_long() -> None:
@@ -360,7 +377,10 @@ def test_a_prompt_that_it_does_not_take_is_too_long() -> None:
         "Error: turn/start: turn/start failed: Input exceeds the maximum length of 1048576"
         ' characters. (code -32602), data: {"input_error_code":"input_too_large"}\n'
     )
-    assert codex().ending(Digest(), Exit(code=1, stderr=stderr)).ended is Ended.PROMPT_TOO_LONG
+    assert (
+        codex().ending(StreamSummary(), ProcessExit(code=1, stderr=stderr)).ended
+        is EndingKind.PROMPT_TOO_LONG
+    )
 
 
 def a_token(claims: object) -> str:

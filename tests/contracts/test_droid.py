@@ -8,19 +8,20 @@ from msgspec.structs import replace
 from ralph.adapters.agents.droid.agent import Droid
 from ralph.core.agent_events import (
     AgentEvent,
-    Denied,
-    Result,
-    Started,
+    AgentProblem,
+    AgentStarted,
+    SessionResultEvent,
     Text,
     Thinking,
+    TokenUsage,
+    ToolDenied,
     ToolResult,
     ToolUse,
-    Trouble,
-    Usage,
 )
-from ralph.core.ended import Ended
-from ralph.core.ending import Digest, Exit
-from ralph.ports.agent import Agent, Setup, Terms
+from ralph.core.process_exit import ProcessExit
+from ralph.core.session_ending import EndingKind
+from ralph.core.session_output import StreamSummary
+from ralph.ports.agent import Agent, AgentSetup, SessionTerms
 from ralph.testing.agent_contract import AgentContract, a_brief
 
 UNASKED = "--skip-permissions-unsafe"
@@ -29,11 +30,11 @@ UNASKED = "--skip-permissions-unsafe"
 class TestDroid(AgentContract):
     @pytest.fixture
     def agent(self) -> Agent:
-        return Droid(Setup())
+        return Droid(AgentSetup())
 
 
 def droid() -> Droid:
-    return Droid(Setup())
+    return Droid(AgentSetup())
 
 
 def events(*lines: dict[str, object]) -> list[AgentEvent]:
@@ -41,7 +42,7 @@ def events(*lines: dict[str, object]) -> list[AgentEvent]:
 
 
 def argv(**terms: object) -> tuple[str, ...]:
-    return droid().command(replace(a_brief(), terms=Terms(**terms))).argv  # type: ignore[arg-type]
+    return droid().command(replace(a_brief(), terms=SessionTerms(**terms))).argv  # type: ignore[arg-type]
 
 
 def following(word: str, argv: tuple[str, ...]) -> str:
@@ -56,32 +57,33 @@ def test_the_prompt_goes_to_stdin_and_the_rules_are_a_file() -> None:
     assert following("--append-system-prompt-file", launch.argv) == "/tmp/rules.md"
 
 
-def test_only_behind_a_wall_it_needs_no_permission() -> None:
-    assert UNASKED in argv(fenced=True)
-    assert "--auto" not in argv(fenced=True)
+def test_only_in_a_sandbox_it_needs_no_permission() -> None:
+    assert UNASKED in argv(sandboxed=True)
+    assert "--auto" not in argv(sandboxed=True)
     assert UNASKED not in argv()
     assert following("--auto", argv()) == "medium"
 
 
 def test_model_and_tools_are_passed_on_only_where_they_are_chosen() -> None:
-    assert {"-m", "--only-tools", "--remove-tools"}.isdisjoint(argv())
-    chosen = argv(model="custom:x", allowed_tools=("Read", "Edit"), denied_tools=("WebSearch",))
+    assert {"-m", "--remove-tools"}.isdisjoint(argv())
+    chosen = argv(model="custom:x", read_only=True)
     assert following("-m", chosen) == "custom:x"
-    assert following("--only-tools", chosen) == "Read,Edit"
-    assert following("--remove-tools", chosen) == "WebSearch"
+    assert "Edit" in following("--remove-tools", chosen).split(",")
 
 
 def test_ralphs_own_tools_are_served_from_a_folder_of_the_sessions_own() -> None:
     assert droid().command(a_brief()).config == {}
-    terms = Terms(tools=("/bin/ralph", "mcp"))
+    terms = SessionTerms(tools=("/bin/ralph", "mcp"))
     config = droid().command(replace(a_brief(), terms=terms)).config
     server = {"type": "stdio", "command": "/bin/ralph", "args": ["mcp"]}
     assert config == {"mcp.json": {"mcpServers": {"ralph": server}}}
 
 
 def test_with_a_person_its_tools_are_minded_by_settings_of_their_own() -> None:
-    brief = replace(a_brief("do it"), path="/runs/talk.prompt.md", terms=Terms(hooks=("ralph",)))
-    launch = droid().converse(brief)
+    brief = replace(
+        a_brief("do it"), path="/runs/talk.prompt.md", terms=SessionTerms(hooks=("ralph",))
+    )
+    launch = droid().interactive_command(brief)
     assert following("--settings", launch.argv) == "/runs/talk.settings.json"
     assert list(launch.config) == ["talk.settings.json"]
     assert set(launch.config["talk.settings.json"]["hooks"]) == {"PreToolUse"}  # type: ignore[call-overload]
@@ -89,8 +91,8 @@ def test_with_a_person_its_tools_are_minded_by_settings_of_their_own() -> None:
 
 def test_with_a_person_the_prompt_is_an_argument() -> None:
     brief = replace(a_brief("do it"), rules="be kind")
-    assert droid().converse(brief).argv == ("droid", "be kind\n\ndo it")
-    assert droid().converse(replace(brief, rules_path="/r")).argv == (
+    assert droid().interactive_command(brief).argv == ("droid", "be kind\n\ndo it")
+    assert droid().interactive_command(replace(brief, rules_path="/r")).argv == (
         *("droid", "--append-system-prompt-file", "/r"),
         "do it",
     )
@@ -122,16 +124,16 @@ def test_a_session_from_start_to_end() -> None:
             },
         },
     ) == [
-        Started(model="m", tools=("Read",)),
+        AgentStarted(model="m", tools=("Read",)),
         Thinking(text="hm"),
         Text(text="well"),
         ToolUse(name="Execute", summary="git status", call="c1"),
         ToolResult(call="c1", text="clean"),
-        Result(
+        SessionResultEvent(
             text="done",
             turns=2,
             duration_s=1.5,
-            usage=Usage(input_tokens=321, cached_tokens=20, output_tokens=4000),
+            usage=TokenUsage(input_tokens=321, cached_tokens=20, output_tokens=4000),
         ),
     ]
 
@@ -171,7 +173,7 @@ def test_what_is_not_permitted_is_denied_and_closed(message: str) -> None:
     error = {"message": message}
     line = {"type": "tool_result", "id": "c", "toolId": "Execute", "isError": True, "error": error}
     assert events(line) == [
-        Denied(name="Execute", summary=message),
+        ToolDenied(name="Execute", summary=message),
         ToolResult(call="c", text=message, error=True),
     ]
 
@@ -179,15 +181,15 @@ def test_what_is_not_permitted_is_denied_and_closed(message: str) -> None:
 def test_a_request_that_failed_is_trouble_with_its_kind() -> None:
     message = '529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'
     assert events({"type": "error", "source": "agent_loop", "message": message}) == [
-        Trouble(message=message, failure=Ended.OVERLOADED)
+        AgentProblem(message=message, failure=EndingKind.OVERLOADED)
     ]
 
 
-def concluded(*lines: dict[str, object], code: int = 1) -> tuple[Ended, str]:
-    digest = Digest()
+def concluded(*lines: dict[str, object], code: int = 1) -> tuple[EndingKind, str]:
+    digest = StreamSummary()
     for event in events(*lines):
-        digest.take(event)
-    ending = droid().ending(digest, Exit(code=code))
+        digest.add(event)
+    ending = droid().ending(digest, ProcessExit(code=code))
     return ending.ended, ending.detail
 
 
@@ -209,35 +211,38 @@ def failed(source: str, message: str) -> dict[str, object]:
 )
 def test_the_models_words_are_not_the_programs_even_if_it_repeats_them(words: str) -> None:
     bad = failed("agent_loop", "400 something else")
-    assert concluded(spoken(words), failed("cli", words))[0] is Ended.AGENT_ERROR
+    assert concluded(spoken(words), failed("cli", words))[0] is EndingKind.AGENT_ERROR
     assert concluded(spoken(words), bad, failed("cli", words)) == (
-        Ended.AGENT_ERROR,
+        EndingKind.AGENT_ERROR,
         "400 something else",
     )
 
 
 def test_giving_up_without_a_reason_is_said() -> None:
     assert concluded(failed("cli", "Exec failed")) == (
-        Ended.AGENT_ERROR,
-        "it gave up, nobody knows why",
+        EndingKind.AGENT_ERROR,
+        "it gave up without a reason",
     )
 
 
 def test_without_a_login_nothing_is_said_and_that_is_the_reason() -> None:
     words = "Error: Authentication failed. Please log in using /login"
-    assert concluded(failed("cli", words)) == (Ended.AUTH_EXPIRED, words)
+    assert concluded(failed("cli", words)) == (EndingKind.AUTH_EXPIRED, words)
 
 
 def test_a_limit_in_days_of_the_provider_is_waited_for() -> None:
     message = "Your organization has reached its monthly compute usage limit."
     assert concluded(failed("agent_loop", message), failed("cli", "Exec failed"))[0] is (
-        Ended.USAGE_LIMIT
+        EndingKind.USAGE_LIMIT
     )
 
 
 def test_a_program_of_another_age_is_not_installed() -> None:
     stderr = "error: unknown option '--append-system-prompt-file'\n"
-    assert droid().ending(Digest(), Exit(code=1, stderr=stderr)).ended is Ended.NOT_INSTALLED
+    assert (
+        droid().ending(StreamSummary(), ProcessExit(code=1, stderr=stderr)).ended
+        is EndingKind.NOT_INSTALLED
+    )
 
 
 def test_a_factory_account_pays_or_the_keys_of_ones_own_models() -> None:

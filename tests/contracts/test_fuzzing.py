@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph.core.ended import Ended
-from tests.contracts.recorded import SESSIONS, Recorded, ended, heard, the_agent
+from ralph.core.session_ending import EndingKind
+from tests.contracts.recorded_output import SESSIONS, Recorded, ended, heard, the_agent
 
 NOISE = (
     b"",
@@ -29,10 +29,10 @@ NESTED = {"message", "event", "item", "rate_limit_info"}
 
 some_session = st.sampled_from([session for session in SESSIONS if session.output])
 some_failure = st.sampled_from(
-    [session for session in SESSIONS if session.expected.ended is not Ended.FINISHED]
+    [session for session in SESSIONS if session.expected.ended is not EndingKind.FINISHED]
 )
 some_success = st.sampled_from(
-    [session for session in SESSIONS if session.expected.ended is Ended.FINISHED]
+    [session for session in SESSIONS if session.expected.ended is EndingKind.FINISHED]
 )
 
 
@@ -84,22 +84,22 @@ def test_reading_never_raises_whatever_happens_to_the_bytes(
 @given(data=st.data(), session=some_failure)
 def test_a_failure_cut_short_is_no_success(data: st.DataObject, session: Recorded) -> None:
     cut = session.output[: data.draw(st.integers(0, len(session.output)))]
-    assert ended(session, cut).ended is not Ended.FINISHED
+    assert ended(session, cut).ended is not EndingKind.FINISHED
 
 
 @given(data=st.data(), session=some_failure)
 def test_a_failure_out_of_order_is_no_success(data: st.DataObject, session: Recorded) -> None:
-    assert ended(session, data.draw(rearranged(session.output))).ended is not Ended.FINISHED
+    assert ended(session, data.draw(rearranged(session.output))).ended is not EndingKind.FINISHED
 
 
 @given(data=st.data(), session=some_failure)
 def test_a_failure_with_other_bytes_is_no_success(data: st.DataObject, session: Recorded) -> None:
-    assert ended(session, data.draw(mutated(session.output))).ended is not Ended.FINISHED
+    assert ended(session, data.draw(mutated(session.output))).ended is not EndingKind.FINISHED
 
 
 @given(data=st.data(), session=some_failure)
 def test_a_failure_in_pieces_is_no_success(data: st.DataObject, session: Recorded) -> None:
-    assert ended(session, *data.draw(pieces(session.output))).ended is not Ended.FINISHED
+    assert ended(session, *data.draw(pieces(session.output))).ended is not EndingKind.FINISHED
 
 
 @given(data=st.data(), session=some_success)
@@ -109,7 +109,7 @@ def test_a_success_cut_short_never_says_anything_else(
     cut = session.output[: data.draw(st.integers(0, len(session.output)))]
     ending = ended(session, cut)
     assert ended(session, session.output).message.startswith(ending.message)
-    assert ending.ended in (Ended.FINISHED, Ended.NO_RESULT)
+    assert ending.ended in (EndingKind.FINISHED, EndingKind.NO_RESULT)
 
 
 @given(

@@ -1,27 +1,20 @@
-"""Every store keeps the same promises."""
+"""The store keeps the promises of its port."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ralph.adapters.store.sqlite import SqliteStore
-from ralph.ports.store import Store
-from ralph.testing.clock import FrozenClock
-from ralph.testing.memory_store import MemoryStore
-from ralph.testing.store_contract import StoreContract
-
-
-class TestMemoryStore(StoreContract):
-    @pytest.fixture
-    def store(self, clock: FrozenClock) -> Store:
-        return MemoryStore(clock)
+from ralph.adapters.sqlite.database import open_sqlite_store
+from ralph.store.store import Store
+from tests.contracts.store_contract import StoreContract
+from tests.doubles.clock import FrozenClock
 
 
 class TestSqliteStore(StoreContract):
     @pytest.fixture
     def store(self, clock: FrozenClock, tmp_path: Path) -> Iterator[Store]:
-        store = SqliteStore.open(str(tmp_path / "progress.db"), clock, relaxed=True)
+        store = open_sqlite_store(str(tmp_path / "progress.db"), clock.now, relaxed=True)
         yield store
         wrong = store.check()
         store.close()

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ralph.core.agent_events import Result, Unknown
-from ralph.core.ended import Cost, Ended
-from tests.contracts.recorded import FOLDERS, SESSIONS, Recorded, ended, heard, the_agent
+from ralph.core.agent_events import SessionResultEvent, UnknownLine
+from ralph.core.session_ending import Consequence, EndingKind
+from tests.contracts.recorded_output import FOLDERS, SESSIONS, Recorded, ended, heard, the_agent
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=str)
@@ -13,7 +13,7 @@ def test_it_ends_as_it_should(session: Recorded) -> None:
     expected = session.expected
     assert (ending.ended, ending.denied) == (expected.ended, expected.denied)
     assert expected.detail in ending.detail
-    if ending.cost is Cost.WAIT:
+    if ending.consequence is Consequence.WAIT:
         assert ending.resets_at == expected.resets_at
 
 
@@ -23,37 +23,39 @@ def test_it_is_understood_whatever_the_size_of_the_pieces(session: Recorded) -> 
     whole, _ = heard(agent, [session.output])
     lines, _ = heard(agent, session.output.splitlines(keepends=True))
     assert whole == lines
-    assert not [event for event in whole if isinstance(event, Unknown)]
+    assert not [event for event in whole if isinstance(event, UnknownLine)]
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=str)
 def test_only_a_finished_session_has_a_message(session: Recorded) -> None:
     ending = ended(session, session.output)
-    assert not ending.message or ending.ended is Ended.FINISHED
+    assert not ending.message or ending.ended is EndingKind.FINISHED
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=str)
 def test_the_agent_going_on_after_its_result_changes_nothing(session: Recorded) -> None:
     agent = the_agent(session.agent)
     events, _ = heard(agent, [session.output])
-    if any(isinstance(event, Result) for event in events):
+    if any(isinstance(event, SessionResultEvent) for event in events):
         assert ended(session, session.output, session.output).ended is session.expected.ended
 
 
 def test_there_is_something_of_every_kind() -> None:
     assert {session.expected.ended for session in SESSIONS} >= {
-        Ended.FINISHED,
-        Ended.AGENT_ERROR,
-        Ended.USAGE_LIMIT,
-        Ended.RATE_LIMITED,
-        Ended.OVERLOADED,
-        Ended.AUTH_EXPIRED,
-        Ended.BILLING,
-        Ended.TURN_LIMIT,
-        Ended.BUDGET_LIMIT,
-        Ended.PROMPT_TOO_LONG,
-        Ended.KILLED,
-        Ended.NO_RESULT,
-        Ended.CANNOT_RUN_AS_ROOT,
+        EndingKind.FINISHED,
+        EndingKind.AGENT_ERROR,
+        EndingKind.USAGE_LIMIT,
+        EndingKind.RATE_LIMITED,
+        EndingKind.OVERLOADED,
+        EndingKind.NO_NETWORK,
+        EndingKind.UNKNOWN_MODEL,
+        EndingKind.AUTH_EXPIRED,
+        EndingKind.BILLING,
+        EndingKind.TURN_LIMIT,
+        EndingKind.BUDGET_LIMIT,
+        EndingKind.PROMPT_TOO_LONG,
+        EndingKind.KILLED,
+        EndingKind.NO_RESULT,
+        EndingKind.CANNOT_RUN_AS_ROOT,
     }
     assert FOLDERS

@@ -1,26 +1,43 @@
-"""What a session is told, section by section, and what gives way when there is too much."""
+"""What a session is brief_text, section by section, and what gives way when there is too much."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph.core.brief import RELEVANCE, Material, Prerequisite, Telling, disarm, write_brief
+from ralph.core.brief import (
+    CUT_ORDER,
+    BriefDocuments,
+    BriefInputs,
+    DocumentText,
+    Guardrail,
+    GuardrailKind,
+    Prerequisite,
+    Skill,
+    without_tags,
+    write_brief,
+    write_rules,
+)
+from ralph.core.brief_sections import estimate_tokens
 from ralph.core.ids import TaskId
 from ralph.core.memory import Memory, MemoryKind
-from ralph.core.reviewing import the_change
-from ralph.core.rules import write_rules
-from ralph.core.sections import tokens
-from ralph.core.shelf import Document, Guardrail, GuardrailKind, Shelf, Skill
-from ralph.core.sigils import Sigils, read_sigils
+from ralph.core.message_tags import MessageTags, read_message_tags
+from ralph.core.settings import Config, ContextSection, MemorySection
 from ralph.core.verdict import on_claim
-from ralph.core.verification import write_check
-from tests.core.forest import a_task
+from ralph.core.verification_and_review import change_section, work_sections, write_check_brief
+from tests.core.small_graph import a_task
 
 SPEC, PLAN = ".ralph/features/login/spec.md", ".ralph/features/login/plan.md"
 
 
-def told(material: Material, **telling: object) -> str:
-    return write_brief(material, Telling(**telling)).text  # type: ignore[arg-type]
+def limits(max_tokens: int = 40_000, memory_max_tokens: int = 2000) -> Config:
+    return Config(
+        context=ContextSection(brief_tokens=max_tokens),
+        memory=MemorySection(budget_tokens=memory_max_tokens),
+    )
+
+
+def brief_text(inputs: BriefInputs, **limited: int) -> str:
+    return write_brief(inputs, limits(**limited)).text
 
 
 def a_guardrail(text: str, **fields: object) -> Guardrail:
@@ -33,21 +50,21 @@ def a_memory(text: str, **fields: object) -> Memory:
     return Memory(text=text, **(about | fields))  # type: ignore[arg-type]
 
 
-def everything(size: int = 1, words: str = "some words") -> Material:
+def everything(size: int = 1, words: str = "some words") -> BriefInputs:
     """A bit of everything, `size` times."""
     text = "\n".join([words] * size)
     skill = Skill(name="release", description=words, path=".ralph/skills/release/SKILL.md")
-    return Material(
+    return BriefInputs(
         task=a_task("t-1", description=text, reason=text, retry_count=1),
         parent=a_task("t-0", description=text),
         prerequisites=(Prerequisite(id=TaskId("t-2"), title="before", summary=words),) * size,
-        shelf=Shelf(
-            spec=Document(path=SPEC, text=text),
-            plan=Document(path=PLAN, text=text),
+        documents=BriefDocuments(
+            spec=DocumentText(path=SPEC, text=text),
+            plan=DocumentText(path=PLAN, text=text),
             skills=(skill,) * size,
             guardrails=(a_guardrail(words),) * size,
             references=(".ralph/specs/api.md",) * size,
-            troubles=("a.md is not text",) * size,
+            error_lines=("a.md is not text",) * size,
         ),
         notes=(a_memory(words, task_id="t-1", kind=MemoryKind.JOURNAL),) * size,
         memories=(a_memory(words),) * size,
@@ -58,64 +75,74 @@ def everything(size: int = 1, words: str = "some words") -> Material:
 
 class TestSections:
     def test_a_task_alone_is_a_brief(self) -> None:
-        assert told(Material(task=a_task("t-1"))) == "## Your task: t-1\n\n**t-1**\n"
+        assert brief_text(BriefInputs(task=a_task("t-1"))) == "## Your task: t-1\n\n**t-1**\n"
 
     def test_a_story_goes_by_its_alias(self) -> None:
-        text = told(Material(task=a_task("t-1", alias="US-007", description="do it")))
+        text = brief_text(BriefInputs(task=a_task("t-1", alias="US-007", description="do it")))
         assert text == "## Your task: US-007\n\n**t-1**\n\ndo it\n"
 
     def test_a_parent_gives_the_wider_view(self) -> None:
-        text = told(Material(task=a_task("t-1"), parent=a_task("t-0", description="all of it")))
+        text = brief_text(
+            BriefInputs(task=a_task("t-1"), parent=a_task("t-0", description="all of it"))
+        )
         assert "## It is part of\n\n**t-0**\n\nall of it\n" in text
 
     def test_prerequisites_tell_what_they_left_behind(self) -> None:
         before = Prerequisite(id=TaskId("t-0"), title="Parser", summary="it is in parse.py")
-        text = told(Material(task=a_task("t-1"), prerequisites=(before,)))
+        text = brief_text(BriefInputs(task=a_task("t-1"), prerequisites=(before,)))
         assert "## Already done before it\n\n- t-0 Parser: it is in parse.py\n" in text
 
     def test_specification_and_plan_are_told_with_their_files(self) -> None:
-        shelf = Shelf(
-            spec=Document(path=SPEC, text="# Login\nby mail\n"),
-            plan=Document(path=PLAN, text="first the form"),
+        brief_documents = BriefDocuments(
+            spec=DocumentText(path=SPEC, text="# Login\nby mail\n"),
+            plan=DocumentText(path=PLAN, text="first the form"),
         )
-        text = told(Material(task=a_task("t-1"), shelf=shelf))
+        text = brief_text(BriefInputs(task=a_task("t-1"), documents=brief_documents))
         assert f"## The specification it serves\n\nFrom `{SPEC}`:\n\n# Login\nby mail\n" in text
         assert f"## The plan it is a step of\n\nFrom `{PLAN}`:\n\nfirst the form\n" in text
 
     def test_an_empty_document_is_not_worth_a_heading(self) -> None:
-        shelf = Shelf(spec=Document(path=SPEC, text=" \n"))
-        assert "specification" not in told(Material(task=a_task("t-1"), shelf=shelf))
+        brief_documents = BriefDocuments(spec=DocumentText(path=SPEC, text=" \n"))
+        assert "specification" not in brief_text(
+            BriefInputs(task=a_task("t-1"), documents=brief_documents)
+        )
 
     def test_a_retry_hears_why_the_last_attempt_did_not_count(self) -> None:
         task = a_task("t-1", reason="gate test fails\nE  boom", retry_count=2, max_retries=3)
-        text = told(Material(task=task))
+        text = brief_text(BriefInputs(task=task))
         assert "This is retry 2 of 3." in text
         assert "> gate test fails\n> E  boom\n" in text
 
     def test_a_struck_task_hears_why_though_it_cost_no_retry(self) -> None:
-        text = told(Material(task=a_task("t-1", reason="no claim", strikes=1)))
+        text = brief_text(BriefInputs(task=a_task("t-1", reason="no claim", strikes=1)))
         assert "> no claim" in text
         assert "This is retry" not in text
 
     def test_a_first_attempt_hears_of_no_retry(self) -> None:
-        assert "did not count" not in told(Material(task=a_task("t-1", reason="unblocked")))
+        assert "did not count" not in brief_text(
+            BriefInputs(task=a_task("t-1", reason="unblocked"))
+        )
 
     def test_guidance_is_told_newest_first(self) -> None:
-        text = told(Material(task=a_task("t-1"), guidance=("older", "newer")))
+        text = brief_text(BriefInputs(task=a_task("t-1"), guidance=("older", "newer")))
         assert "## A person adds\n\nThe newest first.\n\n- newer\n- older\n" in text
 
     def test_gates_are_named(self) -> None:
-        text = told(Material(task=a_task("t-1"), gates=("make test",)))
+        text = brief_text(BriefInputs(task=a_task("t-1"), gates=("make test",)))
         assert "## These must pass\n\n- `make test`\n" in text
 
     def test_skills_are_listed_with_what_they_are_for(self) -> None:
         skill = Skill(name="release", description="cutting one", path=".ralph/skills/r/SKILL.md")
-        text = told(Material(task=a_task("t-1"), shelf=Shelf(skills=(skill,))))
+        text = brief_text(
+            BriefInputs(task=a_task("t-1"), documents=BriefDocuments(skills=(skill,)))
+        )
         assert "- **release**: cutting one (`.ralph/skills/r/SKILL.md`)\n" in text
 
     def test_reference_documents_are_named_those_of_the_task_first(self) -> None:
-        shelf = Shelf(references=("specs/api.md", "specs/date-parser.md"))
-        text = told(Material(task=a_task("t-1", description="the parser"), shelf=shelf))
+        brief_documents = BriefDocuments(references=("specs/api.md", "specs/date-parser.md"))
+        text = brief_text(
+            BriefInputs(task=a_task("t-1", description="the parser"), documents=brief_documents)
+        )
         assert "- `specs/date-parser.md`\n- `specs/api.md`\n" in text
 
     def test_guardrails_that_have_to_do_with_the_task_come_first_then_the_newest(self) -> None:
@@ -125,8 +152,8 @@ class TestSections:
             a_guardrail("as new", created="2026-01-01", kind=GuardrailKind.SIGN),
             a_guardrail("never guess", tags=("parser",), kind=GuardrailKind.PATTERN),
         )
-        task = a_task("t-1", description="mend the parser")
-        text = told(Material(task=task, shelf=Shelf(guardrails=found)))
+        task = a_task("t-1", description="fix the parser")
+        text = brief_text(BriefInputs(task=task, documents=BriefDocuments(guardrails=found)))
         assert "- Pattern: never guess\n- as new\n- Decision: new\n- Fix: old\n" in text
 
     def test_memories_say_where_they_come_from(self) -> None:
@@ -135,32 +162,33 @@ class TestSections:
             a_memory("chose a heap", kind=MemoryKind.JOURNAL, title="Queue", attempt=2),
             a_memory("gate lint fails", kind=MemoryKind.VERDICT, title="Queue"),
         )
-        text = told(Material(task=a_task("t-1"), memories=found))
+        text = brief_text(BriefInputs(task=a_task("t-1"), memories=found))
         assert "- **Connections**: the pool\n  is small (db)\n" in text
         assert "- attempt 2 at t-9 “Queue” noted: chose a heap\n" in text
         assert "- attempt 1 at t-9 “Queue” did not count: gate lint fails\n" in text
 
     def test_notes_of_earlier_attempts_at_the_task_have_a_place_of_their_own(self) -> None:
         note = a_memory("tried a heap", kind=MemoryKind.JOURNAL, task_id=TaskId("t-1"))
-        text = told(Material(task=a_task("t-1"), notes=(note,)))
+        text = brief_text(BriefInputs(task=a_task("t-1"), notes=(note,)))
         heading = "## What earlier attempts at this task left\n\n"
         assert f"{heading}- attempt 1 at this task noted: tried a heap\n" in text
 
     def test_what_could_not_be_read_is_said_to_the_session_too(self) -> None:
-        shelf = Shelf(troubles=(f"{SPEC} is larger than 1024 KiB",))
-        text = told(Material(task=a_task("t-1"), shelf=shelf))
+        brief_documents = BriefDocuments(error_lines=(f"{SPEC} is larger than 1024 KiB",))
+        text = brief_text(BriefInputs(task=a_task("t-1"), documents=brief_documents))
         assert f"## Could not be read for you\n\n- {SPEC} is larger than 1024 KiB\n" in text
 
     def test_every_section_has_its_place_in_the_order_of_relevance(self) -> None:
-        told = write_brief(everything(), Telling()).given
-        checked = write_check(everything(), ["a.py"], [], Telling(), "").given
-        others = {the_change("").name, "review", "conflict", "handoff", "theirs"}
-        assert {one.name for one in (*told, *checked)} | others == set(RELEVANCE)
-        assert len(set(RELEVANCE)) == len(RELEVANCE)
+        brief_text = write_brief(everything(), limits()).given
+        sections = work_sections(["a.py"], [])
+        checked = write_check_brief("", everything(), sections, limits(), "").given
+        others = {change_section("").name, "review", "conflict", "handoff", "theirs"}
+        assert {one.name for one in (*brief_text, *checked)} | others == set(CUT_ORDER)
+        assert len(set(CUT_ORDER)) == len(CUT_ORDER)
 
 
 class TestRules:
-    def test_every_sigil_is_explained(self) -> None:
+    def test_every_tag_is_explained(self) -> None:
         rules = write_rules(agent_commits=True, learn=True, memory=True)
         for tag in ("task-done", "task-failed", "promise", "next-model", "journal", "knowledge"):
             assert f"<{tag}" in rules
@@ -192,26 +220,29 @@ class TestRules:
 
     @pytest.mark.parametrize("learn", [True, False])
     def test_an_echo_of_the_rules_leaves_no_note(self, *, learn: bool) -> None:
-        assert read_sigils(write_rules(agent_commits=True, learn=learn, memory=True)) == Sigils()
+        assert (
+            read_message_tags(write_rules(agent_commits=True, learn=learn, memory=True))
+            == MessageTags()
+        )
 
 
-class TestRoom:
+class TestSizeLimits:
     def test_what_fits_is_told_whole(self) -> None:
-        written = write_brief(everything(3), Telling())
+        written = write_brief(everything(3), limits())
         assert not any(one.is_cut for one in written.given)
         assert "Left out" not in written.text
 
     def test_no_limit_is_no_limit(self) -> None:
-        written = write_brief(everything(5000), Telling(room=0, memory_room=0))
+        written = write_brief(everything(5000), limits(max_tokens=0, memory_max_tokens=0))
         assert not any(one.is_cut for one in written.given)
 
     def test_a_long_specification_is_cut_and_says_where_all_of_it_is(self) -> None:
-        known = Material(
+        known = BriefInputs(
             task=a_task("t-1", description="do it"),
-            shelf=Shelf(spec=Document(path=SPEC, text="a line of it\n" * 10_000)),
+            documents=BriefDocuments(spec=DocumentText(path=SPEC, text="a line of it\n" * 10_000)),
         )
-        written = write_brief(known, Telling(room=2000))
-        assert tokens(written.text) <= 2000
+        written = write_brief(known, limits(max_tokens=2000))
+        assert estimate_tokens(written.text) <= 2000
         assert "do it" in written.text
         assert "[… cut here to save room]" in written.text
         (spec,) = [one for one in written.given if one.name == "spec"]
@@ -220,40 +251,42 @@ class TestRoom:
 
     def test_the_least_relevant_gives_way_first(self) -> None:
         long = "a line of it\n" * 1000
-        known = Material(
+        known = BriefInputs(
             task=a_task("t-1", description=long, reason=long, retry_count=1),
-            shelf=Shelf(
-                spec=Document(path=SPEC, text=long),
-                plan=Document(path=PLAN, text=long),
+            documents=BriefDocuments(
+                spec=DocumentText(path=SPEC, text=long),
+                plan=DocumentText(path=PLAN, text=long),
                 references=tuple(f"specs/{number:03}.md" for number in range(500)),
             ),
         )
         cut: list[str] = []
         for room in range(18_000, 2000, -500):
-            given = write_brief(known, Telling(room=room)).given
+            given = write_brief(known, limits(max_tokens=room)).given
             cut += [one.name for one in given if one.is_cut and one.name not in cut]
         assert cut == ["references", "plan", "spec", "retry", "task"]
 
     def test_a_long_specification_does_not_drive_out_what_is_short(self) -> None:
         known = everything(2)
-        long = Document(path=SPEC, text="a line of it\n" * 10_000)
-        known = Material(
+        long = DocumentText(path=SPEC, text="a line of it\n" * 10_000)
+        known = BriefInputs(
             task=known.task,
             guidance=known.guidance,
             memories=known.memories,
-            shelf=Shelf(spec=long, skills=known.shelf.skills, guardrails=known.shelf.guardrails),
+            documents=BriefDocuments(
+                spec=long, skills=known.documents.skills, guardrails=known.documents.guardrails
+            ),
         )
-        given = write_brief(known, Telling(room=4000)).given
+        given = write_brief(known, limits(max_tokens=4000)).given
         assert [one.name for one in given if one.is_cut] == ["spec"]
 
     def test_lists_lose_whole_entries_and_say_how_many(self) -> None:
         lessons = tuple(a_guardrail(f"lesson {n} " * 20, id=f"fix-1-{n:04}") for n in range(50))
-        known = Material(task=a_task("t-1"), shelf=Shelf(guardrails=lessons))
-        written = write_brief(known, Telling(memory_room=500))
+        known = BriefInputs(task=a_task("t-1"), documents=BriefDocuments(guardrails=lessons))
+        written = write_brief(known, limits(memory_max_tokens=500))
         (given,) = [one for one in written.given if one.name == "guardrails"]
         assert 0 < len(given.items) < 50
         assert len(given.items) + given.left_out == 50
-        assert given.items[0] == "fix-1-0049", "the newest stand last, and are told first"
+        assert given.items[0] == "fix-1-0049", "the newest stand last, and are brief_text first"
         assert (
             f"guardrails: {given.left_out} of 50; all of it: `.ralph/guardrails.md`" in written.text
         )
@@ -261,44 +294,46 @@ class TestRoom:
 
     def test_guardrails_and_memories_share_their_room(self) -> None:
         known = everything(400)
-        written = write_brief(known, Telling(room=0, memory_room=900))
+        written = write_brief(known, limits(max_tokens=0, memory_max_tokens=900))
         sizes = {one.name: one.tokens for one in written.given}
         assert sizes["guardrails"] + sizes["memories"] <= 900
         assert sizes["memories"] >= 250, "a third is sure"
-        alone = Material(task=known.task, memories=known.memories)
+        alone = BriefInputs(task=known.task, memories=known.memories)
         sizes = {
             one.name: one.tokens
-            for one in write_brief(alone, Telling(room=0, memory_room=900)).given
+            for one in write_brief(alone, limits(max_tokens=0, memory_max_tokens=900)).given
         }
         assert sizes["memories"] > 800
 
     def test_what_a_search_found_beyond_its_room_is_not_called_left_out(self) -> None:
-        known = Material(task=a_task("t-1"), memories=everything(200).memories)
-        assert "Left out" not in told(known, memory_room=300)
+        known = BriefInputs(task=a_task("t-1"), memories=everything(200).memories)
+        assert "Left out" not in brief_text(known, memory_max_tokens=300)
 
     def test_a_long_reason_keeps_its_beginning_and_its_end(self) -> None:
         reason = "gate test fails\n" + "noise\n" * 5000 + "E  the cause"
-        known = Material(task=a_task("t-1", reason=reason, retry_count=1))
-        text = told(known, room=1000)
+        known = BriefInputs(task=a_task("t-1", reason=reason, retry_count=1))
+        text = brief_text(known, max_tokens=1000)
         assert "> gate test fails\n" in text
         assert "> E  the cause\n" in text
-        assert tokens(text) <= 1000
+        assert estimate_tokens(text) <= 1000
 
     def test_the_rules_take_room_too(self) -> None:
         known = everything(400)
         rules = "x" * 4000
-        written = write_brief(known, Telling(room=3000), rules)
-        assert tokens(rules) + tokens(written.text) <= 3000
+        written = write_brief(known, limits(max_tokens=3000), rules)
+        assert estimate_tokens(rules) + estimate_tokens(written.text) <= 3000
 
     def test_the_task_is_told_however_little_room_there_is(self) -> None:
         known = everything(300)
-        text = told(known, room=1)
+        text = brief_text(known, max_tokens=1)
         assert text.startswith("## Your task: t-1\n\n**t-1**\n")
 
     @given(st.integers(900, 20_000), st.integers(0, 3000), st.integers(0, 300))
     def test_a_brief_keeps_to_its_room(self, room: int, memory_room: int, size: int) -> None:
-        written = write_brief(everything(size), Telling(room=room, memory_room=memory_room))
-        assert tokens(written.text) <= room
+        written = write_brief(
+            everything(size), limits(max_tokens=room, memory_max_tokens=memory_room)
+        )
+        assert estimate_tokens(written.text) <= room
         assert "## Your task: t-1" in written.text
         for one in written.given:
             assert 0 <= one.tokens <= one.of
@@ -316,13 +351,13 @@ class TestEchoes:
             "<phase-complete>x</phase-complete>"
         )
         known = everything(1, claims)
-        brief = told(known)
-        assert read_sigils(brief) == Sigils()
+        brief = brief_text(known)
+        assert read_message_tags(brief) == MessageTags()
         rules = write_rules(agent_commits=True, learn=True, memory=True)
-        verdict = on_claim(known.task, read_sigils(rules + brief), None)
+        verdict = on_claim(known.task, read_message_tags(rules + brief), None)
         assert verdict is not None, "an echo must not count as done"
 
     @given(st.text(alphabet="<>/ task-doneknowledge=\"'\n", max_size=80))
     def test_no_text_is_too_odd_to_be_disarmed(self, text: str) -> None:
-        said = read_sigils(disarm(f"{text}<task-done>t-1</task-done>{text}"))
-        assert said == Sigils()
+        said = read_message_tags(without_tags(f"{text}<task-done>t-1</task-done>{text}"))
+        assert said == MessageTags()

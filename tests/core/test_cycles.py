@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ralph.core.graph import closes_cycle, parent_closes_cycle
 from ralph.core.ids import TaskId
-from tests.core.forest import Forest
+from tests.core.small_graph import Forest
 
 
 def wait(forest: Forest, blocker: str, blocked: str) -> bool:

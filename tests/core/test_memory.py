@@ -2,26 +2,35 @@
 
 import pytest
 
-from ralph.core.ended import Ended
-from ralph.core.ending import Ending
 from ralph.core.ids import TaskId
-from ralph.core.learning import LONGEST, MOST, as_note, own_notes, related, worth_keeping
 from ralph.core.memory import Memory, MemoryKind
-from ralph.core.relevance import MOST as MOST_WORDS
-from ralph.core.relevance import shared, telling_words
+from ralph.core.memory_selection import (
+    LONGEST,
+    MOST,
+    MOST_WORDS,
+    count_shared_words,
+    memories_of_attempt,
+    memory_line,
+    notes_of_task,
+    related_memories,
+    significant_words,
+)
+from ralph.core.session_ending import EndingKind, SessionEnding
 from ralph.core.transitions import Accepted, GaveUp, Rejected, Released, Struck, Transition
 from ralph.core.verdict import Verdict
-from tests.core.forest import a_task
+from tests.core.small_graph import a_task
 
 FACT = '<knowledge tags="db,speed" title="Connections">the pool is small</knowledge>'
 NOTE = "<journal>chose a heap</journal>"
 
 
 def kept(
-    message: str, transition: Transition | None = None, ended: Ended = Ended.FINISHED
+    message: str, transition: Transition | None = None, ended: EndingKind = EndingKind.FINISHED
 ) -> list[tuple[str, str]]:
     verdict = Verdict(transition=transition or Accepted(), message="a word")
-    found = worth_keeping(a_task("t-1"), 2, Ending(ended=ended, message=message), verdict)
+    found = memories_of_attempt(
+        a_task("t-1"), 2, SessionEnding(ended=ended, message=message), verdict
+    )
     assert all((one.task_id, one.attempt) == ("t-1", 2) for one in found)
     return [(one.kind.value, one.text) for one in found]
 
@@ -41,8 +50,8 @@ class TestKeeping:
 
     def test_knowledge_is_kept_with_its_title_and_tags(self) -> None:
         verdict = Verdict(transition=Accepted(), message="")
-        (one,) = worth_keeping(
-            a_task("t-1"), 1, Ending(ended=Ended.FINISHED, message=FACT), verdict
+        (one,) = memories_of_attempt(
+            a_task("t-1"), 1, SessionEnding(ended=EndingKind.FINISHED, message=FACT), verdict
         )
         assert (one.title, one.tags) == ("Connections", ("db", "speed"))
 
@@ -58,9 +67,11 @@ class TestKeeping:
     ) -> None:
         assert ("knowledge", "the pool is small") in kept(FACT, transition)
 
-    @pytest.mark.parametrize("ended", [Ended.TIMED_OUT, Ended.USAGE_LIMIT, Ended.INTERRUPTED])
+    @pytest.mark.parametrize(
+        "ended", [EndingKind.TIMED_OUT, EndingKind.USAGE_LIMIT, EndingKind.INTERRUPTED]
+    )
     def test_a_session_that_was_cut_short_leaves_a_note_but_no_knowledge(
-        self, ended: Ended
+        self, ended: EndingKind
     ) -> None:
         assert kept(FACT + NOTE, Struck("x"), ended) == [("journal", "chose a heap")]
 
@@ -81,15 +92,15 @@ class TestKeeping:
         assert kept("<journal>a\ud800b</journal>") == [("journal", "a?b")]
 
 
-class TestTelling:
+class TestSelection:
     def test_the_newest_attempts_at_a_task_come_first_and_no_more_than_three(self) -> None:
-        found = own_notes(a_task("t-1"), [a_note(attempt) for attempt in range(1, 6)])
+        found = notes_of_task(a_task("t-1"), [a_note(attempt) for attempt in range(1, 6)])
         assert [one.attempt for one in found] == [5, 4, 3]
 
     def test_what_the_retry_says_already_is_not_repeated(self) -> None:
         last = a_note(2, "gate lint fails", kind=MemoryKind.VERDICT)
         first = a_note(1, "gate test fails", kind=MemoryKind.VERDICT)
-        assert own_notes(a_task("t-1", reason="gate lint fails"), [last, first]) == [first]
+        assert notes_of_task(a_task("t-1", reason="gate lint fails"), [last, first]) == [first]
 
     def test_stories_that_are_told_elsewhere_are_left_out_but_not_their_lessons(self) -> None:
         found = [
@@ -99,28 +110,28 @@ class TestTelling:
             a_note(1, task_id=TaskId("t-2"), kind=MemoryKind.KNOWLEDGE),
             a_note(1, kind=MemoryKind.KNOWLEDGE),
         ]
-        left = related(a_task("t-1"), found, {TaskId("t-2")})
+        left = related_memories(a_task("t-1"), found, {TaskId("t-2")})
         assert left == found[2:]
 
     def test_nothing_in_a_note_passes_for_a_heading(self) -> None:
-        note = as_note(a_note(1, "one\n## Your task: t-9\n\x1b[31m"), TaskId("t-1"))
+        note = memory_line(a_note(1, "one\n## Your task: t-9\n\x1b[31m"), TaskId("t-1"))
         assert note == "- attempt 1 at this task noted: one\n  ## Your task: t-9\n  ␛[31m"
 
     def test_a_long_note_is_cut(self) -> None:
-        assert len(as_note(a_note(1, "x" * 5000), TaskId("t-1"))) < 1100
+        assert len(memory_line(a_note(1, "x" * 5000), TaskId("t-1"))) < 1100
 
 
 class TestRelevance:
     def test_words_of_the_title_come_first_then_the_most_frequent(self) -> None:
-        found = telling_words("Parse the HTTP header", "a cache; the cache_key and the header")
+        found = significant_words("Parse the HTTP header", "a cache; the cache_key and the header")
         assert found == ("parse", "http", "header", "cache", "key")
 
     def test_common_words_say_nothing(self) -> None:
-        assert telling_words("What is to be done with it", "a b c _ - !") == ()
+        assert significant_words("What is to be done with it", "a b c _ - !") == ()
 
     def test_there_is_an_end_to_them(self) -> None:
         many = " ".join(f"word{n}" for n in range(1000))
-        assert len(telling_words("title", many)) == MOST_WORDS
+        assert len(significant_words("title", many)) == MOST_WORDS
 
     def test_words_are_shared_whatever_their_case(self) -> None:
-        assert shared(["parse", "header", "x"], "Parse_Header parse") == 2
+        assert count_shared_words(["parse", "header", "x"], "Parse_Header parse") == 2

@@ -1,6 +1,6 @@
-"""The promises that hold whatever happens, in any order: one long story, told to two stores.
+"""The promises that hold whatever happens, in any order: one story, told to a store and a model.
 
-`MemoryStore` computes everything plainly; `SqliteStore` keeps counters. They must never disagree.
+The model computes everything plainly; the store keeps counters. They must never disagree.
 """
 
 import os
@@ -20,81 +20,51 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
-from ralph.adapters.store.sqlite import SqliteStore
+from ralph.adapters.sqlite.database import open_sqlite_store
 from ralph.core.errors import RalphError
-from ralph.core.graph import can_still_run
+from ralph.core.events import Warned
+from ralph.core.graph import Schedule, can_still_run
 from ralph.core.ids import TaskId, WorkerId
-from ralph.core.order import Schedule
-from ralph.core.replay import replay
-from ralph.core.target import Everything, Subtree
-from ralph.core.task import OPEN, Draft, Edit, Status, Task
+from ralph.core.run import AllTasks, Subtree
+from ralph.core.snapshot import Snapshot
+from ralph.core.task import OPEN, Task, TaskDraft, TaskEdit, TaskStatus
 from ralph.core.transitions import (
     STRIKES_PER_RETRY,
     Accepted,
     Blocked,
-    Conflicted,
     GaveUp,
-    Postponed,
-    Rejected,
     Released,
-    Struck,
     Transition,
     Unblocked,
 )
-from ralph.ports.claims import Claim
-from ralph.ports.store import Filter, Store
-from ralph.testing.clock import FrozenClock
-from ralph.testing.memory_store import MemoryStore
-from ralph.testing.store_words import LEASE_S, OTHER, WORKER, begin, join, start
-from tests.core.forest import Forest
-
-ALL = Everything()
-WORKERS = st.sampled_from([WORKER, OTHER])
-SETTLEMENTS: st.SearchStrategy[Transition] = st.sampled_from(
-    [
-        Accepted(),
-        Accepted(),
-        Accepted(),
-        Rejected("red"),
-        Struck("silent"),
-        Released("interrupted"),
-        Postponed("not judged yet"),
-        Conflicted("both in a.py"),
-        GaveUp("impossible"),
-        GaveUp("impossible"),
-        Blocked("needs a key"),
-    ]
+from ralph.store.claims import Claim, StaleClaim
+from ralph.store.store import Store
+from ralph.store.tasks import TaskFilter
+from tests.contracts.store_test_helpers import (
+    LEASE_S,
+    OTHER,
+    a_session,
+    begin,
+    join,
+    start,
 )
-
-
-def timeless(task: Task) -> Task:
-    # Each store makes names for features of its own.
-    return replace(task, created_at="", updated_at="", feature_id=None)
-
-
-def _in_a_feature(store: Store, draft: Draft) -> Draft:
-    """Every third task is in one, every third in another, as far as its parent is in none."""
-    assert draft.id is not None
-    name = {0: "a", 1: "b"}.get(int(draft.id[-1]) % 3)
-    feature = store.feature(name) if name is not None else None
-    return replace(draft, feature_id=feature.id if feature is not None else None)
-
-
-SHAPES = st.lists(
-    st.tuples(st.sampled_from([0, 1, 2, 9]), st.frozensets(st.integers(0, 5), max_size=2)),
-    min_size=6,
-    max_size=6,
+from tests.core.model import Model
+from tests.core.promise_strategies import (
+    DEEDS,
+    FILES,
+    PLACES,
+    SETTLEMENTS,
+    SHAPES,
+    WHICH,
+    WORKERS,
+    in_a_feature,
+    timeless,
 )
-"""For each task its parent, if that comes before it, and its blockers."""
-PLACES = st.integers(0, 9) | st.sampled_from(
-    ["same", "same", "parent", "child", "sibling", "blocker", "dependent", "nowhere"]
-)
-"""Where to look for a task: by number, or near the last one. Trouble is local."""
-DEEDS = ["done", "failed", "failed", "reset", "retry", "retry", "retry", "delete"]
-WHICH = st.sampled_from([0, 0, 0, 1, 1, 2, 3])
-"""Which claim, counted from the newest: the dead may come back and try."""
-FILES = st.sampled_from([(), (), (), ("x",), ("x", "y"), ("y",)])
-"""What a task will modify."""
+from tests.core.replay import replay
+from tests.core.small_graph import Forest
+from tests.doubles.clock import FrozenClock
+
+ALL = AllTasks()
 
 
 class Promises(RuleBasedStateMachine):
@@ -104,12 +74,14 @@ class Promises(RuleBasedStateMachine):
         super().__init__()
         self.clock = FrozenClock()
         self.folder = Path(tempfile.mkdtemp(prefix="ralph-promises-"))
-        self.model = MemoryStore(self.clock)
+        self.model = Model(self.clock)
         path = str(self.folder / "progress.db")
-        self.real = SqliteStore.open(path, self.clock, relaxed=True)
+        self.real = open_sqlite_store(path, self.clock.now, relaxed=True)
         self.made = 0
         self.claims: list[tuple[Claim, Claim]] = []
-        self.settled: dict[TaskId, Status] = {}
+        self.stale: list[tuple[StaleClaim, StaleClaim]] = []
+        """What was seen of claims that may be dead, the newest last; others move meanwhile."""
+        self.settled: dict[TaskId, TaskStatus] = {}
         self.by_hand = False
         """A person has just done something, so that what was settled may be open again."""
         self.fail_fast = False
@@ -125,22 +97,24 @@ class Promises(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
     def replaying_the_events_gives_the_stored_state(self) -> None:
-        for store in (self.model, self.real):
-            told = replay(recorded.event for recorded in store.events(limit=0))
-            stored = {task.id: replace(task, updated_at="") for task in store.tasks(Filter())}
-            assert {i: replace(task, updated_at="") for i, task in told.tasks.items()} == stored
-            blockers = store.blocker_ids(list(stored))
-            assert told.edges == {(one, task) for task in stored for one in blockers[task]}
-            assert list(told.features.values()) == store.features()
+        store = self.real
+        replayed = replay(recorded.event for recorded in store.events.select(limit=0))
+        stored = {
+            task.id: replace(task, updated_at="") for task in store.tasks.select(TaskFilter())
+        }
+        assert {i: replace(task, updated_at="") for i, task in replayed.tasks.items()} == stored
+        blockers = store.tasks.blocker_ids(list(stored))
+        assert replayed.edges == {(one, task) for task in stored for one in blockers[task]}
+        assert list(replayed.features.values()) == store.features.all()
 
-    def both(self, act: Callable[[Store], Any]) -> Any:
-        """Do the same to both stores; they must answer alike, errors included."""
+    def both(self, act: Callable[[Any], Any]) -> Any:
+        """Do the same to both; they must answer alike, errors included."""
         self.seen.clear()
         answers = [self._answer(act, store) for store in (self.model, self.real)]
         assert answers[0][0] == answers[1][0]
         return answers[0][1], answers[1][1]
 
-    def _answer(self, act: Callable[[Store], Any], store: Store) -> tuple[Any, Any]:
+    def _answer(self, act: Callable[[Any], Any], store: Store | Model) -> tuple[Any, Any]:
         try:
             value = act(store)
         except RalphError as error:
@@ -150,15 +124,17 @@ class Promises(RuleBasedStateMachine):
                 return timeless(value), value
             case Claim():
                 return (timeless(value.task), value.worker, value.attempt), value
+            case [StaleClaim(), *_]:
+                return [replace(one, task=timeless(one.task)) for one in value], value
             case list():
                 return set(value), value
             case _:
                 return value, value
 
-    def stored(self, store: Store) -> list[Task]:
-        """Every task of a store, read once after each step."""
+    def stored(self, store: Store | Model) -> list[Task]:
+        """Every task, read once after each step."""
         if id(store) not in self.seen:
-            self.seen[id(store)] = store.tasks(Filter())
+            self.seen[id(store)] = store.tasks.select(TaskFilter())
         return self.seen[id(store)]
 
     def at(self, place: int | str) -> TaskId:
@@ -173,10 +149,10 @@ class Promises(RuleBasedStateMachine):
             near = {
                 "same": [here.id],
                 "parent": [here.parent_id] if here.parent_id else [],
-                "child": [task.id for task in self.model.children(here.id)],
+                "child": self.model.tasks.children(here.id),
                 "sibling": [one for one in siblings if one != here.id],
-                "blocker": [task.id for task in self.model.blockers(here.id)],
-                "dependent": [task.id for task in self.model.dependents(here.id)],
+                "blocker": self.model.tasks.blockers(here.id),
+                "dependent": self.model.tasks.dependents(here.id),
             }.get(place, [])
         self.last = near[0] if near else TaskId("t-nobody")
         return self.last
@@ -196,15 +172,15 @@ class Promises(RuleBasedStateMachine):
             return names[above] if above < number else None
 
         drafts = [
-            Draft(title=str(name), id=name, parent_id=parent(number), max_retries=number % 2)
+            TaskDraft(title=str(name), id=name, parent_id=parent(number), max_retries=number % 2)
             for number, name in enumerate(names)
         ]
-        self.both(lambda store: store.add_feature("a") and store.add_feature("b") and None)
-        self.both(lambda store: store.add_many([_in_a_feature(store, one) for one in drafts]))
+        self.both(lambda store: store.features.add("a") and store.features.add("b") and None)
+        self.both(lambda store: store.tasks.add_many([in_a_feature(store, one) for one in drafts]))
         for number, (_, before) in enumerate(shape):
             for one in before:
                 # Some are refused, since they would close a circle; then by both.
-                self.both(lambda store, n=number, o=one: store.link(names[o], names[n]))
+                self.both(lambda store, n=number, o=one: store.tasks.link(names[o], names[n]))  # type: ignore[misc]
         self.made = len(shape)
 
     # The graph
@@ -214,7 +190,7 @@ class Promises(RuleBasedStateMachine):
         after=st.lists(PLACES, max_size=2),
         priority=st.integers(0, 2),
         max_retries=st.integers(0, 1),
-        status=st.sampled_from([Status.PENDING] * 12 + list(Status)),
+        status=st.sampled_from([TaskStatus.PENDING] * 12 + list(TaskStatus)),
         files=FILES,
     )
     def add(
@@ -224,13 +200,13 @@ class Promises(RuleBasedStateMachine):
         *,
         priority: int,
         max_retries: int,
-        status: Status,
+        status: TaskStatus,
         files: tuple[str, ...] = (),
     ) -> None:
         blockers = {self.at(place) for place in after}
         parent = None if under is None else self.at(under)
         self.made += 1
-        draft = Draft(
+        draft = TaskDraft(
             title=f"task {self.made}",
             id=TaskId(f"t-{self.made:03}"),
             parent_id=parent,
@@ -241,31 +217,31 @@ class Promises(RuleBasedStateMachine):
             files=files,
         )
         self.by_hand = True
-        self.both(lambda store: store.add_task(_in_a_feature(store, draft)))
+        self.both(lambda store: store.tasks.add(in_a_feature(store, draft)))
 
     @rule(first=PLACES, then=PLACES, cut=st.booleans())
     def rewire(self, first: int | str, then: int | str, *, cut: bool) -> None:
         blocker, blocked = self.at(first), self.at(then)
         self.by_hand = True
         if cut:
-            self.both(lambda store: store.unlink(blocker, blocked))
+            self.both(lambda store: store.tasks.unlink(blocker, blocked))
         else:
-            self.both(lambda store: store.link(blocker, blocked))
+            self.both(lambda store: store.tasks.link(blocker, blocked))
 
     @rule(place=PLACES, under=st.none() | PLACES)
     def move(self, place: int | str, under: int | str | None) -> None:
         task = self.at(place)
         parent = None if under is None else self.at(under)
         self.by_hand = True
-        self.both(lambda store: store.edit_task(task, Edit(parent_id=parent)))
+        self.both(lambda store: store.tasks.edit(task, TaskEdit(parent_id=parent)))
 
     @rule(place=PLACES, files=FILES, learn=st.booleans())
     def name_files(self, place: int | str, files: tuple[str, ...], *, learn: bool) -> None:
         task = self.at(place)
         if learn:
-            self.both(lambda store: store.learn_files(task, files))
+            self.both(lambda store: store.tasks.learn_files(task, files))
         else:
-            self.both(lambda store: store.edit_task(task, Edit(files=files)))
+            self.both(lambda store: store.tasks.edit(task, TaskEdit(files=files)))
 
     # Workers
 
@@ -273,13 +249,23 @@ class Promises(RuleBasedStateMachine):
         worker=WORKERS,
         below=st.none() | PLACES,
         schedule=st.sampled_from(Schedule),
+        begins=st.booleans(),
     )
-    def claim(self, worker: WorkerId, below: int | str | None, schedule: Schedule) -> None:
+    def claim(
+        self,
+        worker: WorkerId,
+        below: int | str | None,
+        schedule: Schedule,
+        *,
+        begins: bool = False,
+    ) -> None:
         within = ALL if below is None else Subtree(self.at(below))
         if schedule is Schedule.CRITICAL_PATH:
-            self.both(lambda store: store.rank_chains())
-        promised, _ = self.both(lambda store: store.next_ready(within, schedule))
-        taken = self.both(lambda store: store.claim(worker, None, within, schedule))
+            self.both(lambda store: store.claims.rank_chains())
+        promised, _ = self.both(lambda store: store.claims.next_ready(within, schedule))
+        taken = self.both(lambda store: store.claims.claim(worker, None, within, schedule))
+        if any(one == taken for one in self.claims):
+            return  # its answer was lost, so to speak
         assert (taken[0] is None) == (promised is None)
         if taken[0] is not None:
             assert taken[0].task.id == promised.id
@@ -287,26 +273,30 @@ class Promises(RuleBasedStateMachine):
             self._assert_nobody_else_has_its_files(taken[0].task)
             self.claims.append(taken)
             self.last = promised.id
+            if begins:
+                self.begin_session(0)
 
     def _assert_nothing_was_open_before(self, task: Task | None) -> None:
         assert task is not None
-        assert self.real.children(task.id) == []
+        assert self.real.tasks.children(task.id) == []
         while task is not None:
-            for blocker in self.real.blockers(task.id):
-                assert blocker.status is Status.DONE
-            task = self.real.find(task.parent_id) if task.parent_id else None
+            for blocker in self.real.tasks.blockers(task.id):
+                assert blocker.status is TaskStatus.DONE
+            task = self.real.tasks.find(task.parent_id) if task.parent_id else None
 
     def _assert_nobody_else_has_its_files(self, task: Task) -> None:
-        for other in self.real.tasks(Filter(statuses=frozenset({Status.IN_PROGRESS}))):
+        for other in self.real.tasks.select(
+            TaskFilter(statuses=frozenset({TaskStatus.IN_PROGRESS}))
+        ):
             assert other.id == task.id or set(task.files).isdisjoint(other.files)
 
     @rule(which=WHICH, transition=SETTLEMENTS)
     def settle(self, which: int, transition: Transition) -> None:
         if which < len(self.claims):
             taken = dict(zip((self.model, self.real), self.claims[-1 - which], strict=True))
-            held = self.model.holds(taken[self.model])
+            held = self.model.claims.holds(taken[self.model])
             settled, _ = self.both(
-                lambda store: store.settle(
+                lambda store: store.claims.settle(
                     taken[store], transition, message="so it went", fail_fast=self.fail_fast
                 )
             )
@@ -332,7 +322,7 @@ class Promises(RuleBasedStateMachine):
         """A session adds tasks below its own."""
         if which < len(self.claims):
             self.last = self.claims[-1 - which][0].task.id
-            self.add("same", [], priority=0, max_retries=0, status=Status.PENDING)
+            self.add("same", [], priority=0, max_retries=0, status=TaskStatus.PENDING)
 
     @rule(which=WHICH)
     def begin_session(self, which: int) -> None:
@@ -340,21 +330,42 @@ class Promises(RuleBasedStateMachine):
             taken = dict(zip((self.model, self.real), self.claims[-1 - which], strict=True))
             self.both(lambda store: start(store, taken[store]) and None)
 
+    @rule(which=WHICH, what=st.sampled_from(["end", "move", "forget", "move idle", "forget idle"]))
+    def write_about_it(self, which: int, what: str) -> None:
+        """Under a claim that may be lost, or without one."""
+        if which < len(self.claims):
+            taken = dict(zip((self.model, self.real), self.claims[-1 - which], strict=True))
+
+            def write(store: Any) -> None:
+                held = taken[store]
+                task, shown = held.task.id, None if "idle" in what else held
+                if what == "end":
+                    session = a_session(held)
+                    store.sessions.end(session, held, Warned(message="it ended"))
+                elif "move" in what:
+                    store.claims.move_base(task, Snapshot(head="c1"), shown)
+                else:
+                    store.claims.forget_base(task, shown)
+
+            self.both(write)
+
     @rule(seconds=st.sampled_from([1.0, LEASE_S / 2, LEASE_S + 1]), alive=st.none() | WORKERS)
     def let_time_pass(self, seconds: float, alive: WorkerId | None) -> None:
         if alive:
-            self.both(lambda store: store.heartbeat(alive, LEASE_S))
+            self.both(lambda store: store.claims.heartbeat(alive, LEASE_S))
         self.clock.advance(seconds)
 
-    @rule(worker=WORKERS, release=st.booleans())
-    def recover_from_a_crash(self, worker: WorkerId, *, release: bool) -> None:
-        seen, _ = self.both(
-            lambda store: [(one.task.id, one.owner, one.expired) for one in store.stale(worker)]
-        )
-        for task, _, expired in seen:
-            if expired:
-                attempt = self.model.find(task).attempt
-                taken = self.both(lambda store, t=task, a=attempt: store.take_over(t, a, worker))
+    @rule(worker=WORKERS, host=st.sampled_from(["here", "there"]))
+    def look_for_the_dead(self, worker: WorkerId, host: str) -> None:
+        both = self.both(lambda store: store.claims.stale(worker, host, LEASE_S))
+        self.stale += zip(*both, strict=True)
+
+    @rule(worker=WORKERS, which=WHICH, release=st.booleans())
+    def take_over(self, worker: WorkerId, which: int, *, release: bool) -> None:
+        if which < len(self.stale):
+            seen = dict(zip((self.model, self.real), self.stale[-1 - which], strict=True))
+            taken = self.both(lambda store: store.claims.take_over(seen[store], worker))
+            if taken[0] is not None:
                 self.claims.append(taken)
                 if release:
                     self.settle(0, Released("its worker died"))
@@ -365,9 +376,9 @@ class Promises(RuleBasedStateMachine):
     def hold(self, place: int | str, *, back: bool) -> None:
         task = self.at(place)
         step = Blocked("ask Ada") if back else Unblocked()
-        held, _ = self.both(lambda store: store.apply(task, [step]))
+        held, _ = self.both(lambda store: store.tasks.apply(task, [step]))
         # Blocking asks for an open task; unblocking for a blocked one.
-        assert held is None or held.status is not Status.IN_PROGRESS
+        assert held is None or held.status is not TaskStatus.IN_PROGRESS
 
     @rule(place=PLACES, deed=st.sampled_from(DEEDS))
     def force(self, place: int | str, deed: str) -> None:
@@ -376,58 +387,63 @@ class Promises(RuleBasedStateMachine):
         self.by_hand = True
         match deed:
             case "done":
-                after, _ = self.both(lambda store: store.force_done(task))
+                after, _ = self.both(lambda store: store.tasks.force_done(task))
                 assert (after is None) == (task not in known)
-                assert after is None or after.status is Status.DONE
+                assert after is None or after.status is TaskStatus.DONE
             case "failed":
-                after, _ = self.both(lambda store: store.force_failed(task, "dropped"))
-                assert after is None or after.status is Status.FAILED
+                after, _ = self.both(lambda store: store.tasks.force_failed(task, "dropped"))
+                assert after is None or after.status is TaskStatus.FAILED
             case "reset":
-                after, _ = self.both(lambda store: store.reset(task))
+                after, _ = self.both(lambda store: store.tasks.reset(task))
                 assert (after is None) == (task not in known)
-                assert after is None or after.status is Status.PENDING
+                assert after is None or after.status is TaskStatus.PENDING
             case "retry":
-                after, _ = self.both(lambda store: store.retry(task))
-                is_over = task in known and known[task].status in (Status.FAILED, Status.BLOCKED)
+                after, _ = self.both(lambda store: store.tasks.retry(task))
+                is_over = task in known and known[task].status in (
+                    TaskStatus.FAILED,
+                    TaskStatus.BLOCKED,
+                )
                 assert (after is not None) == is_over
             case "delete":
-                gone, _ = self.both(lambda store: store.delete_task(task))
+                gone, _ = self.both(lambda store: store.tasks.delete(task))
                 assert (task in known) == (gone is not None and task in gone)
 
     # What always holds
 
     @invariant()
-    def the_stores_agree_on_every_task(self) -> None:
+    def both_agree_on_every_task(self) -> None:
         model, real = self.stored(self.model), self.stored(self.real)
         assert [timeless(task) for task in real] == [timeless(task) for task in model]
         ids = [task.id for task in model]
-        assert self.real.blocker_ids(ids) == self.model.blocker_ids(ids)
+        assert self.real.tasks.blocker_ids(ids) == self.model.tasks.blocker_ids(ids)
         for task in ids:
-            assert self.real.base(task) == self.model.base(task)
+            assert self.real.claims.base(task) == self.model.claims.base(task)
 
     @invariant()
-    def the_stores_agree_on_what_is_ready(self) -> None:
-        ready = Filter(ready=True)
-        model, real = self.model.tasks(ready), self.real.tasks(ready)
+    def both_agree_on_what_is_ready(self) -> None:
+        ready = TaskFilter(ready=True)
+        model, real = self.model.tasks.select(ready), self.real.tasks.select(ready)
         assert [task.id for task in real] == [task.id for task in model]
-        free, first = (one.next_ready(ALL, Schedule.PRIORITY) for one in (self.model, self.real))
+        free, first = (
+            one.claims.next_ready(ALL, Schedule.PRIORITY) for one in (self.model, self.real)
+        )
         assert (first.id if first else None) == (free.id if free else None)
-        assert self.real.counts(ALL) == self.model.counts(ALL)
-        assert self.real.has_open(ALL) == self.model.has_open(ALL)
+        assert self.real.claims.counts(ALL) == self.model.claims.counts(ALL)
+        assert self.real.claims.has_open(ALL) == self.model.claims.has_open(ALL)
 
     @invariant()
-    def the_stores_agree_on_how_far_features_have_come(self) -> None:
-        model, real = self.model.features(), self.real.features()
+    def both_agree_on_how_far_features_have_come(self) -> None:
+        model, real = self.model.features.all(), self.real.features.all()
         assert [(one.name, one.status) for one in real] == [(one.name, one.status) for one in model]
 
     @invariant()
     def a_task_has_one_holder(self) -> None:
         holders: dict[TaskId, set[WorkerId]] = {}
         for _, claim in self.claims:
-            if self.real.holds(claim):
+            if self.real.claims.holds(claim):
                 holders.setdefault(claim.task.id, set()).add(claim.worker)
         assert all(len(workers) == 1 for workers in holders.values())
-        running = [one for one in self.stored(self.real) if one.status is Status.IN_PROGRESS]
+        running = [one for one in self.stored(self.real) if one.status is TaskStatus.IN_PROGRESS]
         assert {task.id: {task.claimed_by} for task in running} == holders
 
     @invariant()
@@ -450,17 +466,23 @@ class Promises(RuleBasedStateMachine):
             return
         forest = Forest()
         tasks = self.stored(self.model)
-        forest.take(tasks, self.model.blocker_ids([task.id for task in tasks]))
+        forest.take(tasks, self.model.tasks.blocker_ids([task.id for task in tasks]))
         for task in tasks:
             below = [forest.node(child).status for child in forest.children(task.id)]
             # One that was in somebody's hands may have been settled by them.
-            if not below or task.attempt or task.status is Status.BLOCKED:
+            if not below or task.attempt or task.status is TaskStatus.BLOCKED:
                 continue
-            hopeless = Status.FAILED in below and not any(
+            hopeless = TaskStatus.FAILED in below and not any(
                 can_still_run(forest, child) for child in forest.children(task.id)
             )
-            all_done = set(below) == {Status.DONE}
-            expected = Status.DONE if all_done else Status.FAILED if hopeless else Status.PENDING
+            all_done = set(below) == {TaskStatus.DONE}
+            expected = (
+                TaskStatus.DONE
+                if all_done
+                else TaskStatus.FAILED
+                if hopeless
+                else TaskStatus.PENDING
+            )
             assert task.status is expected, f"{task.id} has {below} below it"
 
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from ralph.core.errors import IllegalTransition
 from ralph.core.ids import WorkerId
-from ralph.core.task import Status, Task
+from ralph.core.task import Task, TaskStatus
 from ralph.core.transitions import (
     BY_HAND,
     STRIKES_PER_RETRY,
@@ -26,20 +26,20 @@ from ralph.core.transitions import (
     Transition,
     Unblocked,
     advance,
-    walk_to_done,
-    walk_to_failed,
-    walk_to_pending,
+    steps_to_done,
+    steps_to_failed,
+    steps_to_pending,
 )
-from tests.core.forest import a_task
+from tests.core.small_graph import a_task
 
 WORKER = WorkerId("agent-1")
 
 PENDING, IN_PROGRESS, DONE, BLOCKED, FAILED = (
-    Status.PENDING,
-    Status.IN_PROGRESS,
-    Status.DONE,
-    Status.BLOCKED,
-    Status.FAILED,
+    TaskStatus.PENDING,
+    TaskStatus.IN_PROGRESS,
+    TaskStatus.DONE,
+    TaskStatus.BLOCKED,
+    TaskStatus.FAILED,
 )
 
 ALL: tuple[Transition, ...] = (
@@ -60,7 +60,7 @@ ALL: tuple[Transition, ...] = (
     ChildReopened(),
 )
 
-LEGAL: dict[tuple[Status, type], Status] = {
+LEGAL: dict[tuple[TaskStatus, type], TaskStatus] = {
     (PENDING, Claimed): IN_PROGRESS,
     (IN_PROGRESS, Accepted): DONE,
     (IN_PROGRESS, Rejected): PENDING,
@@ -87,33 +87,35 @@ LEGAL: dict[tuple[Status, type], Status] = {
     (FAILED, ChildReopened): PENDING,
 }
 
-PAIRS = [(status, transition) for status in Status for transition in ALL]
+PAIRS = [(status, transition) for status in TaskStatus for transition in ALL]
 
 
-def said(pair: tuple[Status, Transition]) -> str:
+def said(pair: tuple[TaskStatus, Transition]) -> str:
     return f"{pair[0]}-{type(pair[1]).__name__}"
 
 
-def in_status(status: Status) -> Task:
+def in_status(status: TaskStatus) -> Task:
     held = status is IN_PROGRESS
     return a_task(status=status, attempt=1, claimed_by=WORKER if held else None)
 
 
 @pytest.mark.parametrize("pair", [p for p in PAIRS if (p[0], type(p[1])) in LEGAL], ids=said)
-def test_a_legal_step_leads_where_the_table_says(pair: tuple[Status, Transition]) -> None:
+def test_a_legal_step_leads_where_the_table_says(pair: tuple[TaskStatus, Transition]) -> None:
     status, transition = pair
     assert advance(in_status(status), transition).status is LEGAL[status, type(transition)]
 
 
 @pytest.mark.parametrize("pair", [p for p in PAIRS if (p[0], type(p[1])) not in LEGAL], ids=said)
-def test_any_other_step_is_refused_with_the_tasks_state(pair: tuple[Status, Transition]) -> None:
+def test_any_other_step_is_refused_with_the_tasks_state(
+    pair: tuple[TaskStatus, Transition],
+) -> None:
     status, transition = pair
     with pytest.raises(IllegalTransition, match=f"task t-1 is {status}, so it cannot be "):
         advance(in_status(status), transition)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=said)
-def test_only_a_task_in_progress_is_in_somebodys_hands(pair: tuple[Status, Transition]) -> None:
+def test_only_a_task_in_progress_is_in_somebodys_hands(pair: tuple[TaskStatus, Transition]) -> None:
     status, transition = pair
     if (status, type(transition)) in LEGAL:
         after = advance(in_status(status), transition)
@@ -196,7 +198,7 @@ def test_a_retry_remembers_why_it_failed_and_a_reset_does_not() -> None:
     ids=repr,
 )
 def test_a_task_says_what_its_verifier_has_said_last(
-    transition: Transition, status: Status, verified: str | None
+    transition: Transition, status: TaskStatus, verified: str | None
 ) -> None:
     before = a_task(status=IN_PROGRESS, verification_status="failed")
     after = advance(before, transition)
@@ -216,34 +218,34 @@ def test_a_block_says_why_until_it_is_lifted() -> None:
     assert advance(held, Unblocked()).reason is None
 
 
-@pytest.mark.parametrize("status", list(Status))
-def test_a_person_can_walk_any_task_anywhere_by_legal_steps(status: Status) -> None:
+@pytest.mark.parametrize("status", list(TaskStatus))
+def test_a_person_can_walk_any_task_anywhere_by_legal_steps(status: TaskStatus) -> None:
     task = in_status(status)
-    assert walk(task, walk_to_done(task)).status is DONE
-    assert walk(task, walk_to_failed(task, "dropped")).status is FAILED
-    assert walk(task, walk_to_pending(task)).status is PENDING
+    assert walk(task, steps_to_done(task)).status is DONE
+    assert walk(task, steps_to_failed(task, "dropped")).status is FAILED
+    assert walk(task, steps_to_pending(task)).status is PENDING
 
 
 @pytest.mark.parametrize("status", [DONE, FAILED, PENDING])
-def test_a_task_that_is_there_already_is_not_moved(status: Status) -> None:
+def test_a_task_that_is_there_already_is_not_moved(status: TaskStatus) -> None:
     task = in_status(status)
     way = {
-        DONE: walk_to_done(task),
-        FAILED: walk_to_failed(task, task.reason or ""),
-        PENDING: walk_to_pending(task),
+        DONE: steps_to_done(task),
+        FAILED: steps_to_failed(task, task.reason or ""),
+        PENDING: steps_to_pending(task),
     }
     assert way[status] == ()
 
 
 def test_a_failed_task_gets_another_reason_from_a_person() -> None:
     task = in_status(FAILED)
-    again = walk(task, walk_to_failed(task, "the API is gone"))
+    again = walk(task, steps_to_failed(task, "the API is gone"))
     assert (again.status, again.reason) == (FAILED, "the API is gone")
-    assert walk_to_failed(again, "") == ()
+    assert steps_to_failed(again, "") == ()
 
 
 def test_a_forced_task_was_in_a_persons_hands() -> None:
-    assert Claimed(BY_HAND) in walk_to_done(a_task())
+    assert Claimed(BY_HAND) in steps_to_done(a_task())
 
 
 def walk(task: Task, steps: tuple[Transition, ...]) -> Task:

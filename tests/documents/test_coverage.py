@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph.documents.coverage import percent
+from ralph.documents.coverage import coverage_percent
 
 PYTHON = """\
 Name          Stmts   Miss  Cover
@@ -41,4 +41,4 @@ RUST = "|| a.rs: 6/7\n||\n85.71% coverage, 6/7 lines covered\n"
     ],
 )
 def test_the_share_of_the_whole_is_found(text: str, share: float | None) -> None:
-    assert percent(text) == share
+    assert coverage_percent(text) == share

@@ -8,24 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph.core.errors import RalphError, UnusableData
-from ralph.core.lengths import LONGEST_TEXT
-from ralph.core.task import Status
-from ralph.documents.foreign_tasks import read_foreign
-from ralph.documents.task_lines import TaskLine
+from ralph.core.task import LONGEST_TEXT, TaskStatus
+from ralph.documents.task_import import TaskLine, read_foreign_tasks
 
 
 def tasks(value: object, name: str = "x.json") -> list[TaskLine]:
-    found = read_foreign(json.dumps(value).encode(), name, "prd")
+    found = read_foreign_tasks(json.dumps(value).encode(), name, "prd")
     assert found is not None
     return [one.task for one in found]
 
 
 def test_stories_of_a_prd() -> None:
     text = "### [x] US-001: One\n- [x] a\n### [ ] US-002: Two\nDepends on: US-001\n"
-    found = read_foreign(text.encode(), "prd.md", "prd")
+    found = read_foreign_tasks(text.encode(), "prd.md", "prd")
     assert found is not None
     one, two = (each.task for each in found)
-    assert (one.alias, one.status, one.description) == ("US-001", Status.DONE, "- [ ] a")
+    assert (one.alias, one.status, one.description) == ("US-001", TaskStatus.DONE, "- [ ] a")
     assert (two.blockers, two.priority, two.feature) == (("US-001",), 2, "prd")
 
 
@@ -41,12 +39,12 @@ def test_user_stories() -> None:
                     "acceptanceCriteria": ["a form", "a mail"],
                     "priority": 3,
                     "passes": True,
-                    "notes": "",
+                    "notes": None,
                 }
             ],
         }
     )
-    assert (one.alias, one.priority, one.status) == ("US-001", 3, Status.DONE)
+    assert (one.alias, one.priority, one.status) == ("US-001", 3, TaskStatus.DONE)
     assert one.description == "As a visitor\n\n- [ ] a form\n- [ ] a mail"
 
 
@@ -59,7 +57,7 @@ def test_stories_with_dependencies() -> None:
             ]
         }
     )
-    assert (one.status, two.status, two.blockers) == (Status.PENDING, Status.DONE, ("A",))
+    assert (one.status, two.status, two.blockers) == (TaskStatus.PENDING, TaskStatus.DONE, ("A",))
 
 
 def test_an_implementation_plan() -> None:
@@ -84,9 +82,9 @@ def test_an_implementation_plan() -> None:
             ]
         }
     )
-    assert (one.title, one.status) == ("Implement login API", Status.DONE)
+    assert (one.title, one.status) == ("Implement login API", TaskStatus.DONE)
     assert "- [ ] it answers 200" in one.description
-    assert (two.status, two.reason, two.blockers) == (Status.BLOCKED, "no key", ("auth-01",))
+    assert (two.status, two.reason, two.blockers) == (TaskStatus.BLOCKED, "no key", ("auth-01",))
 
 
 def test_issues() -> None:
@@ -105,25 +103,31 @@ def test_issues() -> None:
     )
     assert (one.alias, one.blockers, one.feature) == ("GH-7", ("GH-9",), "issues")
     assert one.description.endswith("Labels: bug\n\nhttps://example.org/7")
-    assert two.status is Status.DONE
+    assert two.status is TaskStatus.DONE
 
 
 @pytest.mark.parametrize("text", ['{"title": "a"}\n{"title": "b"}', '{"title": "a"}', "", "x"])
 def test_json_lines_are_none_of_these(text: str) -> None:
-    assert read_foreign(text.encode(), "x.jsonl", "prd") is None
+    assert read_foreign_tasks(text.encode(), "x.jsonl", "prd") is None
 
 
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
-        ({"id": "A"}, "there is no 'title'"),
-        ({"title": "a"}, "there is no 'id'"),
-        ({"id": "A", "title": " "}, "its title is empty"),
+        ({"id": "A"}, "the title is empty"),
+        ({"title": "a"}, "object missing required field `id`"),
+        ({"id": "A", "title": " "}, "the title is empty"),
         ({"id": " ", "title": "a"}, "'' cannot be an alias"),
         ({"id": "a\nb", "title": "a"}, "'a b' cannot be an alias"),
-        ({"id": "A", "title": "a", "priority": "high"}, "'high' is no priority"),
-        ({"id": "A", "title": "a", "acceptanceCriteria": "b"}, "'b' is no list"),
-        ("A", "it is no object"),
+        (
+            {"id": "A", "title": "a", "priority": "high"},
+            "expected `int`, got `str` - at `$.priority`",
+        ),
+        (
+            {"id": "A", "title": "a", "acceptanceCriteria": "b"},
+            "expected `array`, got `str` - at `$.acceptanceCriteria`",
+        ),
+        ("A", "it is not an object"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_entry(entry: object, why: str) -> None:
@@ -137,13 +141,13 @@ def test_what_is_wrong_is_named_with_its_entry(entry: object, why: str) -> None:
     [
         ('{"stories": [{"id": "A"', "it is not whole, but ends in the middle"),
         ("[", "it is not whole, but ends in the middle"),
-        ("{}", "there is no list of userStories or stories or tasks in it"),
-        ('{"stories": {}}', "there is no list of userStories or stories or tasks in it"),
+        ("{}", "there is not a list of userStories or stories or tasks in it"),
+        ('{"stories": {}}', "there is not a list of userStories or stories or tasks in it"),
     ],
 )
 def test_a_file_that_is_none_of_these_says_so(text: str, why: str) -> None:
     with pytest.raises(UnusableData) as caught:
-        read_foreign(text.encode(), "x.json", "prd")
+        read_foreign_tasks(text.encode(), "x.json", "prd")
     assert str(caught.value) == f"x.json: {why}"
 
 
@@ -164,7 +168,7 @@ ANYTHING = st.recursive(
 @given(ANYTHING)
 def test_any_json_is_read_or_refused(value: object) -> None:
     with suppress(RalphError):
-        found = read_foreign(json.dumps(value).encode(), "x.json", "prd")
+        found = read_foreign_tasks(json.dumps(value).encode(), "x.json", "prd")
         assert found is None or all(one.task.title for one in found)
 
 
@@ -185,4 +189,4 @@ LONG = "x" * (LONGEST_TEXT + 1)
 )
 def test_what_is_too_long_is_refused_and_not_cut(name: str, content: str) -> None:
     with pytest.raises(UnusableData, match=r"long, and may have|larger than"):
-        read_foreign(content.encode(), name, "prd")
+        read_foreign_tasks(content.encode(), name, "prd")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph.documents.goal_files import GoalFiles, goal_of, slug
+from ralph.documents.feature_files import GoalFiles, goal_of, slug
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph.core.shelf import Guardrail, GuardrailKind
-from ralph.documents.guardrails import FRESH, added, new_id, read, removed
+from ralph.core.brief import Guardrail, GuardrailKind
+from ralph.documents.guardrails import FRESH, new_id, read, with_guardrail, without_guardrail
 
 FILE = """\
 # Guardrails
@@ -93,6 +93,14 @@ class TestReading:
         assert len(read(FILE)) == 4
         assert "nobody's business" not in str(read(FILE))
 
+    def test_text_below_any_heading_is_an_entry_where_it_would_be_lost(self) -> None:
+        text = "# Notes\n\n## Lessons\n\n- never use tabs\n\n## Fixes\n\n- use port 0\n"
+        found = read(text, GuardrailKind.PATTERN)
+        assert [(one.kind, one.text) for one in found] == [
+            (GuardrailKind.PATTERN, "never use tabs"),
+            (GuardrailKind.FIX, "use port 0"),
+        ]
+
     def test_older_signs_are_read(self) -> None:
         first, second = read(SIGNS)
         assert (first.id, first.kind) == ("sign-read-before-writing", GuardrailKind.SIGN)
@@ -120,7 +128,7 @@ class TestReading:
         text = f"## Fixes\n### fix-1-0001\nx\n{left_open}\n### fix-1-0002\n> y\n<!-- tags: a -->\n"
         assert ids(text) == ["fix-1-0001", "fix-1-0002"]
         entry = Guardrail(id="fix-1-0003", kind=GuardrailKind.FIX, text="z", created="2026-02-10")
-        assert ids(added(text, entry)) == ["fix-1-0001", "fix-1-0002", "fix-1-0003"]
+        assert ids(with_guardrail(text, entry)) == ["fix-1-0001", "fix-1-0002", "fix-1-0003"]
 
     def test_two_of_one_name_can_be_told_apart(self) -> None:
         text = "## Fixes\n### fix-1-0001\n> a\n### fix-1-0001\n> b\n"
@@ -142,14 +150,14 @@ class TestReading:
 
 class TestAdding:
     def test_an_entry_goes_to_the_end_of_its_section(self) -> None:
-        after = added(FILE, a_fix(tags=("net",)))
+        after = with_guardrail(FILE, a_fix(tags=("net",)))
         block = "\n### fix-1-0001\n> use port 0\n<!-- tags: net | created: 2026-02-12 -->\n"
         at = FILE.index("\n## Decisions")
         assert after == FILE[:at] + block + FILE[at:]
         assert read(after)[2] == a_fix(tags=("net",))
 
     def test_a_missing_file_is_made(self) -> None:
-        after = added("", a_fix())
+        after = with_guardrail("", a_fix())
         assert ids(after) == [*ids(FRESH), "fix-1-0001"]
         assert (
             after.replace("\n### fix-1-0001\n> use port 0\n<!-- created: 2026-02-12 -->\n", "")
@@ -157,20 +165,20 @@ class TestAdding:
         )
 
     def test_a_missing_section_is_made(self) -> None:
-        after = added(SIGNS, a_fix())
+        after = with_guardrail(SIGNS, a_fix())
         assert after.startswith(SIGNS)
         assert after[len(SIGNS) :].startswith("\n## Fixes\n\n### fix-1-0001\n")
 
     def test_a_last_line_without_an_end_gets_one(self) -> None:
-        assert added("## Fixes", a_fix()).startswith("## Fixes\n\n### fix-1-0001\n")
+        assert with_guardrail("## Fixes", a_fix()).startswith("## Fixes\n\n### fix-1-0001\n")
 
     def test_line_ends_stay_as_they_are(self) -> None:
-        after = added(FILE.replace("\n", "\r\n"), a_fix("a\nb"))
+        after = with_guardrail(FILE.replace("\n", "\r\n"), a_fix("a\nb"))
         assert "\n" not in after.replace("\r\n", "")
         assert [one.text for one in read(after)][2] == "a\nb"
 
     def test_odd_tags_do_not_end_their_comment(self) -> None:
-        after = added(FILE, a_fix(tags=("a,b", "--> x", "y|z\n#")))
+        after = with_guardrail(FILE, a_fix(tags=("a,b", "--> x", "y|z\n#")))
         assert len(read(after)) == len(read(FILE)) + 1
         assert read(after)[2].tags == ("a b", "-  x", "y z #")
 
@@ -182,11 +190,11 @@ class TestAdding:
         st.sampled_from(["", FILE, SIGNS, FRESH]),
     )
     def test_whatever_is_added_is_read_again_and_can_be_removed(self, text: str, file: str) -> None:
-        after = added(file, a_fix(text))
+        after = with_guardrail(file, a_fix(text))
         assert "fix-1-0001" in ids(after)
         others = [one for one in read(after) if one.id != "fix-1-0001"]
         assert others == list(read(file or FRESH))
-        gone = removed(after, "fix-1-0001")
+        gone = without_guardrail(after, "fix-1-0001")
         assert gone is not None
         assert read(gone) == read(file or FRESH)
 
@@ -194,19 +202,19 @@ class TestAdding:
 class TestRemoving:
     def test_an_entry_goes_and_nothing_else(self) -> None:
         at = FILE.index("\n### fix-1760000001")
-        gone = removed(FILE, "fix-1760000001-ffff")
+        gone = without_guardrail(FILE, "fix-1760000001-ffff")
         assert gone == FILE[:at] + FILE[FILE.index("\n## Decisions") :]
 
     def test_every_entry_can_be_removed_by_its_id(self) -> None:
         for text in (FILE, SIGNS):
             for name in ids(text):
-                gone = removed(text, name)
+                gone = without_guardrail(text, name)
                 assert gone is not None
                 assert ids(gone) == [one for one in ids(text) if one != name]
 
     def test_what_is_not_there_cannot_be_removed(self) -> None:
-        assert removed(FILE, "fix-9-9999") is None
+        assert without_guardrail(FILE, "fix-9-9999") is None
 
     def test_adding_and_removing_leaves_the_file_as_it_was(self) -> None:
         for text in (FILE, SIGNS + "\n## Fixes\n", FILE.replace("\n", "\r\n")):
-            assert removed(added(text, a_fix()), "fix-1-0001") == text
+            assert without_guardrail(with_guardrail(text, a_fix()), "fix-1-0001") == text

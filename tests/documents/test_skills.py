@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph.core.brief import Skill
 from ralph.core.errors import UnusableData
-from ralph.core.shelf import Skill
-from ralph.documents import front_matter, skills
+from ralph.documents import markdown, skills
 
 
 def pairs(text: str) -> dict[str, str]:
-    found = front_matter.read(f"---\n{text}\n---\n")
+    found = markdown.read_front_matter(f"---\n{text}\n---\n")
     assert found is not None
     return found[0]
 
@@ -46,21 +46,27 @@ class TestFrontMatter:
         assert pairs("# a: comment\n- a: item\nhttp://a\n  a: deep\nb: x") == {"b": "x"}
 
     def test_the_text_below_is_kept_apart(self) -> None:
-        assert front_matter.read("---\na: b\n---\n# Title\n---\n") == ({"a": "b"}, "# Title\n---")
+        assert markdown.read_front_matter("---\na: b\n---\n# Title\n---\n") == (
+            {"a": "b"},
+            "# Title\n---",
+        )
 
     @pytest.mark.parametrize(
         "text", ["", "a: b", "---\na: b", " ---\na: b\n---", "----\na: b\n---"]
     )
     def test_a_file_without_it_has_none(self, text: str) -> None:
-        assert front_matter.read(text) is None
+        assert markdown.read_front_matter(text) is None
 
     def test_line_ends_of_other_systems_are_understood(self) -> None:
-        assert front_matter.read("\ufeff---\r\na: b\r\n---\r\ntext") == ({"a": "b"}, "text")
+        assert markdown.read_front_matter("\ufeff---\r\na: b\r\n---\r\ntext") == (
+            {"a": "b"},
+            "text",
+        )
 
     @given(st.text(), st.text(alphabet="a: >|-'\"#\n\t\\", max_size=60))
     def test_no_text_is_too_odd_to_be_read(self, text: str, jumble: str) -> None:
-        front_matter.read(text)
-        front_matter.read(f"---\n{jumble}\n---\n{text}")
+        markdown.read_front_matter(text)
+        markdown.read_front_matter(f"---\n{jumble}\n---\n{text}")
 
 
 class TestSkills:

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from ralph.__main__ import main
-from tests.e2e import templates
-
-RALPH = templates.RALPH
+from tests.e2e import ralph_process, templates
+from tests.e2e.ralph_process import RALPH, RalphProcess, run_ralph
 
 DONE = 'echo x >> work.txt; echo "<task-done>$RALPH_TASK_ID</task-done>"'
 """An agent's command line that does some work and claims its task."""
@@ -27,6 +26,12 @@ def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most tests are about something else, and their agents cannot verify."""
     monkeypatch.setenv("RALPH_EXECUTION_VERIFY", "false")
     monkeypatch.setenv("RALPH_REVIEW_ENABLED", "false")
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the installed program instead of forking, start and all."""
+    monkeypatch.setattr(ralph_process, "FORKS", False)
 
 
 class Project:
@@ -67,20 +72,11 @@ class Project:
         return done.stdout.strip()
 
     def try_ralph(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [RALPH, *args],
-            cwd=self.path,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, **env},
-            stdin=subprocess.DEVNULL,
-            timeout=240,
-        )
+        return run_ralph(*args, cwd=self.path, env={**os.environ, **env})
 
     def start(self, *args: str, **env: str) -> subprocess.Popen[str]:
         """Run a command in the background."""
-        process = subprocess.Popen(
+        process = RalphProcess(
             [RALPH, *args],
             cwd=self.path,
             stdout=subprocess.PIPE,
@@ -134,7 +130,7 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 90.0) ->
 
 
 @pytest.fixture(autouse=True)
-def no_wall(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents in these tests also play what a person does meanwhile, beside the checkout: behind a
     wall they could not. What runs behind one is in `sandbox/`."""
     monkeypatch.setenv("RALPH_SANDBOX_MODE", "off")

@@ -28,6 +28,7 @@ CALLS = (
 LINE = re.compile(r"^(\d+) +(?:<\.\.\. (\w+) resumed>(.*)|(\w+)\((.*))$", re.DOTALL)
 FD = re.compile(r"^(?:\d+|AT_FDCWD)<(.*?)>(?:\(deleted\))?$")
 TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
+FORKED = re.compile(r"^(\d+) .*?(?:clone3?|v?fork)(?:\(| resumed).*\) += (\d+)")
 RESULT = re.compile(r"\) += (-?\d+)")
 
 
@@ -115,6 +116,7 @@ class Recording:
         self.disk = Disk(root)
         self.trace = trace
         self.cwd: dict[str, str] = {}
+        self.parents: dict[str, str] = {}
         self.begun: dict[str, tuple[str, str]] = {}
 
     @staticmethod
@@ -127,23 +129,22 @@ class Recording:
         """Stop before and after every sync of something in the tree: `before` or `after`, and the
         path that is synced."""
         with self.trace.open(encoding="ascii", errors="replace") as lines:
+            # A child may be at work before the call returns that made it.
+            made = (FORKED.match(line) for line in lines)
+            self.parents = {one.group(2): one.group(1) for one in made if one is not None}
+        with self.trace.open(encoding="ascii", errors="replace") as lines:
             for line in lines:
                 found = LINE.match(line.rstrip("\n"))
                 if found is None:
                     continue
                 pid, resumed, rest, name, args = found.groups()
                 if pid not in self.cwd:
-                    starting = [one for one, (call, _) in self.begun.items() if "fork" in call]
-                    self.cwd[pid] = self.cwd[starting[-1]] if starting else str(cwd)
+                    self.cwd[pid] = self.cwd.get(self.parents.get(pid, ""), str(cwd))
                 if resumed:
                     name, args = self.begun.pop(pid, (resumed, ""))
                     args += rest
                 elif args.endswith("<unfinished ...>"):
-                    is_new = name.startswith("clone")
-                    self.begun[pid] = (
-                        "fork" if is_new else name,
-                        args.removesuffix("<unfinished ...>"),
-                    )
+                    self.begun[pid] = (name, args.removesuffix("<unfinished ...>"))
                     continue
                 yield from self._play(pid, name, args)
 
@@ -154,7 +155,7 @@ class Recording:
         # Strings are all in hexadecimal.
         given = [one.strip() for one in args[: result.start()].split(",") if one.strip()]
         if name in ("fork", "vfork", "clone", "clone3"):
-            self.cwd[result.group(1)] = self.cwd[pid]
+            self.cwd.setdefault(result.group(1), self.cwd[pid])
         elif name == "chdir":
             self.cwd[pid] = self._path(pid, given[0])
         elif name == "fchdir":

@@ -6,7 +6,7 @@ import sys
 from typing import Final
 
 SOCKET: Final = """
-import json, os, socket, time
+import json, os, socket, sys, time
 def connect():
     client = socket.socket(socket.AF_UNIX)
     client.connect(os.environ["RALPH_SOCKET"])
@@ -16,6 +16,10 @@ def call(method, **args):
     told = {"token": os.environ["RALPH_TOKEN"], "method": method, "args": args}
     client.sendall(json.dumps(told).encode() + b"\\n")
     return client
+def answered(method, **args):
+    if b'"error"' in call(method, **args).recv(100):
+        open("refused", "w").close()
+        sys.exit(method)
 mine = os.environ["RALPH_TASK_ID"]
 """
 DEEP: Final = """
@@ -75,12 +79,23 @@ ACTS: Final = {
     "answers that nobody reads": beside(
         python(
             SOCKET
-            + "for _ in range(5): call('log', task=mine, message='x' * 900_000).recv(100)\n"
-            + "all = [call('logs', task=mine) for _ in range(30)]\ntime.sleep(1000)"
+            + "for _ in range(5): answered('tasks.log', task=mine, message='x' * 900_000)\n"
+            + "all = [call('tasks.logs', task=mine) for _ in range(30)]\ntime.sleep(1000)"
         )
     ),
     "a flood of calls": beside(
-        python(SOCKET + "while True: call('counts', target={'type': 'Everything'}).recv(100)")
+        python(
+            SOCKET
+            + "answered('claims.counts', target={'type': 'AllTasks'})\n"
+            + "while True: call('claims.counts', target={'type': 'AllTasks'}).recv(100)"
+        )
+    ),
+    "a search for a million words": beside(
+        python(
+            SOCKET
+            + "words = [f'word{number}' for number in range(1_000_000)]\n"
+            + "while True: call('memories.search', words=words, limit=5).recv(100)"
+        )
     ),
     "a call of 16 MB": beside(
         python(
@@ -99,6 +114,14 @@ ACTS: Final = {
     "folders without end": python(DEEP, "deep"),
     "folders without end in .git": python(DEEP, ".git/refs"),
     "folders without end in .ralph": python(DEEP, ".ralph/runs"),
+    "a hole for .git/index": "truncate -s 1T .git/index",
+    "zeros behind .git/index": "truncate -s +1M .git/index",
+    "a hole for .gitignore": "mkdir in; truncate -s 300G .gitignore in/.gitignore",
+    "a hole for .gitattributes": "truncate -s 300G .gitattributes",
+    "a hole for a ref": "truncate -s 300G .git/refs/heads/main",
+    "a file of holes": "truncate -s 300G README.md new",
+    "a whole group that is stopped": "(until [ -e there ]; do sleep 0.01; done; kill -STOP 0) &",
+    "a long lock": "touch .git/refs/heads/$(printf %0250d 0).lock",
     "links in a circle": "rm -f README.md; ln -s README.md README.md; ln -s . here",
     "a folder for README.md": "rm -f README.md; mkdir README.md",
     "a socket for README.md": "rm -f README.md; "

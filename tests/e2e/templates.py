@@ -4,12 +4,11 @@ import atexit
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 
-RALPH = str(Path(sys.executable).parent / "ralph")
+from tests.e2e.ralph_process import RALPH
 
 
 @cache

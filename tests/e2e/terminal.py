@@ -1,5 +1,6 @@
 """A terminal with a person at it: what Ralph prints, what is typed, and how it is left behind."""
 
+import fcntl
 import os
 import pty
 import re
@@ -10,7 +11,8 @@ import termios
 import time
 from collections.abc import Callable
 
-from tests.e2e.conftest import RALPH, Project
+from tests.e2e.conftest import Project
+from tests.e2e.ralph_process import RALPH
 
 CONTROL = re.compile(rb"\x1b\[[0-9;?>=]*[@-~]|\x1b\][^\x07]*\x07|\x1b[^\[\]]")
 """What moves the cursor, sets colours or titles."""
@@ -101,6 +103,10 @@ class Terminal:
 
     def type(self, keys: bytes) -> None:
         os.write(self.master, keys)
+
+    def waiting_keys(self) -> int:
+        """How many bytes the next program would read."""
+        return int.from_bytes(fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     def ended(self) -> int:
         """Its exit code, when it has ended and said its last word."""

@@ -5,16 +5,17 @@ import os
 
 import pytest
 
-from tests.e2e.conftest import RALPH, Project
-from tests.e2e.stage import CLAIM
+from tests.e2e.conftest import Project
+from tests.e2e.fault_helpers import CLAIM
+from tests.e2e.ralph_process import RALPH
 from tests.e2e.test_build import AGENT, PLAN, stories
 
 ADD = f'[ -e added ] || {{ touch added; "{RALPH}" task add "One more thing" >/dev/null; }}'
 """Adds a task, the first time; that file is nobody's work."""
 MCP = f"""[ -e added ] || {{ touch added; "{os.path.dirname(RALPH)}/python" - <<'END'
-from ralph.inside.knock import ask
+from ralph.inside.socket_client import call_run
 more = {{"task_id": "more-01", "description": "One more thing"}}
-ask("use_tool", {{"name": "ralph_add_task", "arguments": more}})
+call_run("use_tool", {{"name": "ralph_add_task", "arguments": more}})
 END
 }}
 """
@@ -30,9 +31,9 @@ def test_a_task_added_while_stories_are_built_is_built_before_it_is_complete(
 ) -> None:
     stories(project, agent=f"{add}\n{AGENT}; echo $RALPH_TASK_ID >> work.txt; {CLAIM}")
     project.write(".gitignore", "added\n.ralph/\n")
-    told = project.ralph("build", "--json")
-    assert outcome(told)["done"] == 3
-    assert "no longer in" not in told
+    text = project.ralph("story", "build", "--json")
+    assert outcome(text)["done"] == 3
+    assert "no longer in" not in text
     tasks = json.loads(project.quick("task", "list", "--all", "--json"))
     added = next(one for one in tasks if one["title"] == "One more thing")
     assert added["status"] == "done"
@@ -41,7 +42,7 @@ def test_a_task_added_while_stories_are_built_is_built_before_it_is_complete(
 
 def test_a_task_added_while_planning_is_built_by_the_build(project: Project) -> None:
     stories(project, agent=f"{ADD}; echo more >> {PLAN}; {CLAIM}")
-    project.ralph("plan", "1")
+    project.ralph("story", "plan", "1")
     task = next(
         one
         for one in json.loads(project.quick("task", "list", "--all", "--json"))
@@ -49,8 +50,18 @@ def test_a_task_added_while_planning_is_built_by_the_build(project: Project) -> 
     )
     assert task["status"] == "pending"
     project.agent(f"echo $RALPH_TASK_ID >> work.txt; {CLAIM}")
-    assert outcome(project.ralph("build", "--json"))["done"] == 3
+    assert outcome(project.ralph("story", "build", "--json"))["done"] == 3
     assert project.status(task["id"]) == "done"
+
+
+def test_a_task_added_below_the_planning_task_outlives_it(project: Project) -> None:
+    below = ADD.replace('more thing"', 'more thing" --parent "$RALPH_TASK_ID"')
+    stories(project, agent=f"{below}; echo more >> {PLAN}; {CLAIM}")
+    project.ralph("story", "plan", "1")
+    project.agent(f"echo $RALPH_TASK_ID >> work.txt; {CLAIM}")
+    assert outcome(project.ralph("story", "build", "--json"))["done"] == 3
+    tasks = json.loads(project.quick("task", "list", "--all", "--json"))
+    assert [one["status"] for one in tasks if one["title"] == "One more thing"] == ["done"]
 
 
 def test_a_run_of_one_task_also_does_what_its_session_adds(project: Project) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.stage import CLAIM, fed, lines, refused
+from tests.e2e.fault_helpers import CLAIM, fed, lines, refused
 
 
 def endings(events: list[dict[str, object]]) -> list[object]:

@@ -5,8 +5,8 @@ import signal
 import pytest
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.dying import trailers
-from tests.e2e.stage import CLAIM, Stage, ended, lines, refs, warnings
+from tests.e2e.crash_points import trailers
+from tests.e2e.fault_helpers import CLAIM, Stage, ended, lines, refs, warnings
 
 HALF = "echo half > half.txt; echo not done yet"
 GIVES_UP = 'echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
@@ -69,7 +69,7 @@ def test_when_git_has_forgotten_what_it_began_with_the_work_is_theirs(project: P
 
 
 @pytest.fixture
-def unjudged(project: Project) -> Project:
+def pending(project: Project) -> Project:
     """A project with a session that has ended and was never judged."""
     stage = Stage(project)
     sessions = project.path.parent / "sessions"
@@ -90,45 +90,45 @@ def sessions(project: Project) -> int:
     return len(lines(project.path.parent / "sessions"))
 
 
-def test_a_session_is_judged_although_they_have_committed_meanwhile(unjudged: Project) -> None:
-    unjudged.write("fix.txt", "a person's")
-    unjudged.git("add", "fix.txt")
-    unjudged.git("commit", "-q", "-m", "A fix")
-    unjudged.write("notes.txt", "a person's")
-    unjudged.ralph("run")
-    assert sessions(unjudged) == 1
-    assert unjudged.commits()[:2] == ["Write it", "A fix"]
-    assert unjudged.git("show", "--name-only", "--format=", "HEAD") == "work.txt"
-    assert unjudged.git("status", "--porcelain") == "?? notes.txt"
+def test_a_session_is_judged_although_they_have_committed_meanwhile(pending: Project) -> None:
+    pending.write("fix.txt", "a person's")
+    pending.git("add", "fix.txt")
+    pending.git("commit", "-q", "-m", "A fix")
+    pending.write("notes.txt", "a person's")
+    pending.ralph("run")
+    assert sessions(pending) == 1
+    assert pending.commits()[:2] == ["Write it", "A fix"]
+    assert pending.git("show", "--name-only", "--format=", "HEAD") == "work.txt"
+    assert pending.git("status", "--porcelain") == "?? notes.txt"
 
 
-def test_what_they_committed_of_it_themselves_is_not_committed_again(unjudged: Project) -> None:
-    unjudged.git("add", "work.txt")
-    unjudged.git("commit", "-q", "-m", "I like it")
-    events = unjudged.events()
-    assert sessions(unjudged) == 1
-    assert unjudged.commits()[0] == "I like it"
+def test_what_they_committed_of_it_themselves_is_not_committed_again(pending: Project) -> None:
+    pending.git("add", "work.txt")
+    pending.git("commit", "-q", "-m", "I like it")
+    events = pending.events()
+    assert sessions(pending) == 1
+    assert pending.commits()[0] == "I like it"
     assert events[-1]["outcome"] == "complete"
 
 
 @pytest.mark.parametrize("how", ["stash -u", "clean -qf", "add work.txt"])
-def test_a_session_whose_work_they_threw_away_is_repeated(unjudged: Project, how: str) -> None:
-    unjudged.git(*how.split())
-    unjudged.ralph("run")
+def test_a_session_whose_work_they_threw_away_is_repeated(pending: Project, how: str) -> None:
+    pending.git(*how.split())
+    pending.ralph("run")
     kept = how.startswith("add")
-    assert sessions(unjudged) == (1 if kept else 2)
-    assert unjudged.git("show", "HEAD:work.txt") == ("1" if kept else "2")
-    assert len(trailers(unjudged)) == 1
-    assert unjudged.git("status", "--porcelain") == ""
+    assert sessions(pending) == (1 if kept else 2)
+    assert pending.git("show", "HEAD:work.txt") == ("1" if kept else "2")
+    assert len(trailers(pending)) == 1
+    assert pending.git("status", "--porcelain") == ""
 
 
-def test_a_session_whose_task_they_blocked_is_repeated_later(unjudged: Project) -> None:
-    (task,) = [word for word in unjudged.ralph("task", "list").split() if word.startswith("t-")]
-    unjudged.ralph("task", "block", task)
-    unjudged.ralph("run", code=2)
-    assert not (unjudged.path / "work.txt").exists()
-    unjudged.ralph("task", "unblock", task)
-    unjudged.ralph("run")
-    assert sessions(unjudged) == 2
-    assert unjudged.git("show", "HEAD:work.txt") == "2"
-    assert unjudged.git("status", "--porcelain") == ""
+def test_a_session_whose_task_they_blocked_is_repeated_later(pending: Project) -> None:
+    (task,) = [word for word in pending.ralph("task", "list").split() if word.startswith("t-")]
+    pending.ralph("task", "block", task)
+    pending.ralph("run", code=2)
+    assert not (pending.path / "work.txt").exists()
+    pending.ralph("task", "unblock", task)
+    pending.ralph("run")
+    assert sessions(pending) == 2
+    assert pending.git("show", "HEAD:work.txt") == "2"
+    assert pending.git("status", "--porcelain") == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import CLAIM, lines, refs
+from tests.e2e.fault_helpers import CLAIM, lines, refs
 
 FAIL = 'echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
 
@@ -83,8 +83,8 @@ def test_a_run_opens_its_breaker_tries_one_session_and_closes_it(project: Projec
     project.agent(f"[ $RALPH_ATTEMPT -lt 4 ] && exit 9; {DONE}", breaker='cooldown = "1s"')
     project.add("x")
     out = project.ralph("run", "--json")
-    told = [json.loads(line)["event"] for line in out.splitlines()]
-    kinds = [kind for kind in told if kind.startswith("breaker")]
+    answer = [json.loads(line)["event"] for line in out.splitlines()]
+    kinds = [kind for kind in answer if kind.startswith("breaker")]
     assert kinds == ["breaker_opened", "breaker_tried", "breaker_closed"]
 
 
@@ -254,11 +254,11 @@ def test_what_the_breaker_puts_aside_is_in_the_account_and_built_again(
     project.write(".ralph/IMPLEMENTATION_PLAN.md", "x\n")
     bad = '[ "$RALPH_STORY_ID" = US-002 ] && { echo hm; exit 0; }'
     project.agent(f"{bad}; echo $RALPH_TASK_ID >> work.txt; {CLAIM}", breaker='cooldown = "1s"')
-    told = project.ralph("build", limit, code=code)
-    assert "○ US-002 Bad is blocked: put aside: 3 failures in a row" in told
-    assert "1 blocked" in told
-    assert "ralph task unblock US-002" in told
+    text = project.ralph("story", "build", limit, code=code)
+    assert "○ US-002 Bad is blocked: put aside: 3 failures in a row" in text
+    assert "1 blocked" in text
+    assert "ralph task unblock US-002" in text
     assert "US-002  Bad" in project.quick("status")
     project.agent(DONE)
-    project.ralph("build")
+    project.ralph("story", "build")
     assert project.status("US-002") == "done"

@@ -1,4 +1,4 @@
-"""`ralph build`: the stories of a PRD, one after the other."""
+"""`ralph story build`: the stories of a PRD, one after the other."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Project, wait_for
-from tests.e2e.stage import Stage, ended, lines, refs, refused, warnings
+from tests.e2e.fault_helpers import Stage, ended, lines, refs, refused, warnings
 
 PRD, PLAN = ".agents/tasks/prd.md", ".ralph/IMPLEMENTATION_PLAN.md"
 TEXT = """\
@@ -45,7 +45,7 @@ def ticked(text: str, *names: str) -> str:
 
 
 def build(project: Project, *args: str, code: int = 0) -> list[dict[str, object]]:
-    out = project.ralph("build", "--json", *args, code=code)
+    out = project.ralph("story", "build", "--json", *args, code=code)
     return [json.loads(line) for line in out.splitlines()]
 
 
@@ -54,7 +54,7 @@ ALL = ticked(TEXT, "US-001", "US-002", "a", "b", "c")
 
 def test_stories_are_built_in_order_ticked_and_committed(project: Project) -> None:
     stories(project)
-    project.ralph("build")
+    project.ralph("story", "build")
     assert (project.path / "work.txt").read_text() == "US-001\nUS-002\n"
     assert prd(project) == ALL
     assert project.commits()[:2] == ["US-002: Two", "US-001: One"]
@@ -65,7 +65,7 @@ def test_stories_are_built_in_order_ticked_and_committed(project: Project) -> No
 
 def test_screens_and_events_call_a_story_by_its_id(project: Project) -> None:
     stories(project, agent=f"{AGENT}; echo; echo 'I am done'")
-    out = project.ralph("build", "1", code=4)
+    out = project.ralph("story", "build", "1", code=4)
     task = str(project.task("US-001")["id"])
     assert " US-001 done: One" in out
     assert task not in out
@@ -75,49 +75,49 @@ def test_screens_and_events_call_a_story_by_its_id(project: Project) -> None:
 
 def test_all_done_is_success_without_a_session(project: Project) -> None:
     stories(project, ALL, agent="touch ran")
-    project.ralph("build")
+    project.ralph("story", "build")
     assert not (project.path / "ran").exists()
 
 
-def test_a_claim_may_also_be_a_sigil_or_all_criteria(project: Project) -> None:
+def test_a_claim_may_also_be_a_tag_or_all_criteria(project: Project) -> None:
     criteria = f'sed -i "s/- \\[ \\] [ab]$/- [x] &/; s/- \\[x\\] - \\[ \\]/- [x]/" {PRD}'
     stories(project, agent=f"{WORK}; [ $RALPH_STORY_ID = US-001 ] && {criteria} || {SIGIL}")
-    project.ralph("build")
+    project.ralph("story", "build")
     assert prd(project) == ALL
 
 
 def test_without_a_prd_or_a_plan_the_command_that_makes_it_is_named(project: Project) -> None:
     project.agent(AGENT)
-    refused(project.try_ralph("build"), 66, "there is no PRD", "ralph prd")
+    refused(project.try_ralph("story", "build"), 66, "there is no PRD", "ralph story write")
     project.write(PRD, TEXT)
-    refused(project.try_ralph("build"), 66, "there is no plan", "ralph plan")
+    refused(project.try_ralph("story", "build"), 66, "there is no plan", "ralph story plan")
     project.write(PLAN, "plan\n")
     project.write(PRD, "# nothing\n")
-    refused(project.try_ralph("build"), 66, "there are no stories")
+    refused(project.try_ralph("story", "build"), 66, "there are no stories")
     project.write(PRD, TEXT + TEXT)
-    refused(project.try_ralph("build"), 65, "line 12", "US-001")
+    refused(project.try_ralph("story", "build"), 65, "line 12", "US-001")
 
 
 def test_it_stops_after_n_iterations(project: Project) -> None:
     stories(project)
-    project.ralph("build", "1", code=4)
+    project.ralph("story", "build", "1", code=4)
     assert prd(project) == ticked(TEXT, "US-001", "a", "b")
-    refused(project.try_ralph("build", "0"), 64, "0")
-    project.ralph("build")
+    refused(project.try_ralph("story", "build", "0"), 64, "0")
+    project.ralph("story", "build")
     assert prd(project) == ALL
 
 
 def test_a_rejected_claim_is_cleared_and_the_next_session_hears_why(project: Project) -> None:
-    told = project.path.parent / "told.txt"
+    file = project.path.parent / "told.txt"
     stories(
         project,
-        agent=f"cat > '{told}'; {AGENT}; [ -e once ] && rm -f broken || touch once broken",
+        agent=f"cat > '{file}'; {AGENT}; [ -e once ] && rm -f broken || touch once broken",
         gates='test = "test ! -e broken"',
     )
-    project.ralph("build", "1", code=4)
+    project.ralph("story", "build", "1", code=4)
     assert prd(project) == TEXT
-    project.ralph("build", "1", code=4)
-    assert "gate test fails" in told.read_text()
+    project.ralph("story", "build", "1", code=4)
+    assert "gate test fails" in file.read_text()
     assert prd(project) == ticked(TEXT, "US-001", "a", "b")
 
 
@@ -138,14 +138,14 @@ def test_a_session_that_ticks_a_story_it_did_not_build_is_not_believed(project: 
 
 def test_partial_ticks_stay_and_the_story_stays_open(project: Project) -> None:
     stories(project, agent=f'{WORK}; sed -i "s/\\[ \\] a/[x] a/" {PRD}')
-    project.ralph("build", "1", code=4)
+    project.ralph("story", "build", "1", code=4)
     assert prd(project) == ticked(TEXT, "a")
     assert project.status("US-001") == "pending"
 
 
 def test_the_word_complete_is_believed_only_when_every_story_is_done(project: Project) -> None:
     stories(project, agent=f'{AGENT}; echo "<promise>COMPLETE</promise>"')
-    project.ralph("build")
+    project.ralph("story", "build")
     assert prd(project) == ALL
 
 
@@ -156,29 +156,29 @@ def test_the_word_complete_is_believed_only_when_every_story_is_done(project: Pr
 def test_a_prd_that_a_session_broke_is_put_back_said_and_tried_again(
     project: Project, wreck: str
 ) -> None:
-    told = project.path.parent / "told.txt"
+    file = project.path.parent / "told.txt"
     once = project.path.parent / "once"
     stories(
         project,
-        agent=f"cat >> '{told}'; {WORK}; {SIGIL};"
+        agent=f"cat >> '{file}'; {WORK}; {SIGIL};"
         f" [ -e '{once}' ] || {{ touch '{once}'; {wreck}; }}",
     )
     events = build(project)
     assert "it is as it was before the session" in warnings(events)
-    assert "only tick boxes in it" in told.read_text()
+    assert "only tick boxes in it" in file.read_text()
     assert prd(project) == ALL
     assert project.task("US-001")["attempt"] == 2
 
 
 def test_a_story_that_failed_is_tried_again_by_the_next_build(project: Project) -> None:
     stories(project, agent=f"{WORK}; echo '<task-failed>'$RALPH_STORY_ID'</task-failed>'")
-    project.ralph("build", code=2)
+    project.ralph("story", "build", code=2)
     assert project.status("US-001") == "failed"
     assert prd(project) == TEXT
     assert not (project.path / "work.txt").exists()
     assert refs(project)
     project.agent(AGENT)
-    project.ralph("build")
+    project.ralph("story", "build")
     assert prd(project) == ALL
 
 
@@ -188,7 +188,7 @@ def test_a_failed_story_does_not_take_a_persons_edits_of_the_prd_with_it(project
         project,
         agent=stage.agent(f"{WORK}; echo '<task-failed>'$RALPH_STORY_ID'</task-failed>'"),
     )
-    run = project.start("build")
+    run = project.start("story", "build")
     stage.enter()
     edited = TEXT.replace("### [ ] US-002: Two", "### [ ] US-002: Two and a half")
     project.write(PRD, edited)
@@ -203,7 +203,7 @@ def test_a_prd_edited_by_hand_in_mid_run_counts_from_the_next_iteration_on(
 ) -> None:
     stage = Stage(project)
     stories(project, agent=stage.agent(AGENT))
-    run = project.start("build")
+    run = project.start("story", "build")
     stage.enter()
     nine = "### [ ] US-009: Nine\n- [ ] n\n\n"
     project.write(PRD, TEXT.replace("### [ ] US-001", f"{nine}### [ ] US-001"))
@@ -225,7 +225,7 @@ def test_a_session_cannot_be_done_by_taking_stories_out(project: Project) -> Non
     assert kept.read_text() == "# A product\n\n### [x] US-001: One\n- [ ] a\n- [ ] b\n\n"
     assert project.git("status", "--porcelain") == ""
     project.agent(AGENT)
-    project.ralph("build")
+    project.ralph("story", "build")
     assert prd(project) == ALL
 
 
@@ -235,18 +235,20 @@ def test_a_person_takes_stories_out_while_no_session_is_at_work(project: Project
     project.write(PRD, ticked(TEXT, "US-001", "a", "b"))
     assert "US-003 is no longer" in warnings(build(project))
     assert prd(project) == ALL
-    assert project.try_ralph("task", "show", "US-003").returncode == 66
+    gone = project.try_ralph("task", "show", "US-003")
+    assert gone.returncode == 66
+    assert gone.stderr.startswith("ralph: there is no task US-003\n")
 
 
 def test_boxes_that_a_person_moves_between_runs_count(project: Project) -> None:
     stories(project)
-    project.ralph("build")
+    project.ralph("story", "build")
     project.write(PRD, ALL.replace("[x] c", "[ ] c") + "\n### [x] US-003: By hand\n- [ ] d\n")
-    told = project.path.parent / "told.txt"
-    project.agent(f"cat > '{told}'; {AGENT}")
-    project.ralph("build")
+    file = project.path.parent / "told.txt"
+    project.agent(f"cat > '{file}'; {AGENT}")
+    project.ralph("story", "build")
     assert (project.path / "work.txt").read_text() == "US-001\nUS-002\nUS-002\n"
-    assert "it does not meet: c" in told.read_text()
+    assert "it does not meet: c" in file.read_text()
     assert prd(project) == ALL + "\n### [x] US-003: By hand\n- [ ] d\n"
 
 
@@ -259,7 +261,7 @@ def test_windows_line_ends_tabs_and_odd_letters_stay(project: Project) -> None:
     (project.path / ".agents/tasks").mkdir(parents=True)
     (project.path / PRD).write_bytes(text.encode())
     project.write(PLAN, "plan\n")
-    project.ralph("build")
+    project.ralph("story", "build")
     expected = text.replace("[ ]\tUS-001", "[x]\tUS-001").replace("[ ] eins", "[x] eins")
     expected = expected.replace("[ ] nested", "[x] nested")
     assert (project.path / PRD).read_bytes() == expected.encode()
@@ -280,14 +282,14 @@ def test_what_a_session_leaves_uncommitted_is_said_and_committed(project: Projec
 def test_no_commit_leaves_the_work_in_the_tree(project: Project) -> None:
     stories(project)
     before = project.commits()
-    project.ralph("build", "--no-commit")
+    project.ralph("story", "build", "--no-commit")
     assert project.commits() == before
     assert prd(project) == ALL
 
 
 def test_every_iteration_leaves_a_log_a_summary_and_a_line(project: Project) -> None:
     stories(project, gates='test = "test -e README.md"')
-    project.ralph("build", "1", code=4)
+    project.ralph("story", "build", "1", code=4)
     (log,) = (project.path / ".ralph/runs").glob("run-*-iter-1.log")
     summary = log.with_suffix(".md").read_text()
     assert "- Story: US-001: One\n" in summary
@@ -310,7 +312,7 @@ def test_logs_are_added_to_and_never_written_anew(project: Project) -> None:
     project.write(".ralph/errors.log", "mine, without an end")
     project.write(".ralph/activity.log", "## Events\nmine\n")
     project.write(".ralph/progress.md", "mine\n")
-    project.ralph("build", "1", code=4)
+    project.ralph("story", "build", "1", code=4)
     errors = (project.path / ".ralph/errors.log").read_text()
     assert errors.startswith("mine, without an end\n[")
     assert "story=US-001: error: " in errors
@@ -319,54 +321,58 @@ def test_logs_are_added_to_and_never_written_anew(project: Project) -> None:
 
 
 def test_a_session_reads_its_story_and_its_part_of_the_plan(project: Project) -> None:
-    told = project.path.parent / "told.txt"
-    stories(project, agent=f"cat > '{told}'; {AGENT}")
-    project.ralph("build", "1", code=4)
-    text = told.read_text()
+    file = project.path.parent / "told.txt"
+    stories(project, agent=f"cat > '{file}'; {AGENT}")
+    project.ralph("story", "build", "1", code=4)
+    text = file.read_text()
     assert "### [ ] US-001: One\n- [ ] a\n- [ ] b\n" in text
     assert "- [ ] the first step" in text
     assert "US-002" not in text
 
 
 def test_a_template_of_ones_own_takes_the_place_of_ralphs(project: Project) -> None:
-    told = project.path.parent / "told.txt"
-    stories(project, agent=f"cat > '{told}'; {AGENT}")
+    file = project.path.parent / "told.txt"
+    stories(project, agent=f"cat > '{file}'; {AGENT}")
     project.write(
         ".agents/ralph/PROMPT_build.md",
         "Do {{STORY_ID}} ({{ STORY_TITLE }}), {{NO_COMMIT}}, iteration {{ITERATION}}:\n"
         "{{STORY_BLOCK}}",
     )
-    project.ralph("build", "1", code=4)
-    assert "Do US-001 (One), false, iteration 1:\n### [ ] US-001: One\n" in told.read_text()
+    project.ralph("story", "build", "1", code=4)
+    assert "Do US-001 (One), false, iteration 1:\n### [ ] US-001: One\n" in file.read_text()
     project.write(".agents/ralph/PROMPT_build.md", "first\n{{STORY}}\n")
-    refused(project.try_ralph("build"), 78, "PROMPT_build.md, line 2", "{{STORY}}")
+    refused(project.try_ralph("story", "build"), 78, "PROMPT_build.md, line 2", "{{STORY}}")
     verify = project.write(".agents/ralph/PROMPT_verify.md", "{{STORY_ID}}\n<verify-pass/>\n")
-    refused(project.try_ralph("build"), 78, "PROMPT_verify.md holds an answer", "how to finish")
+    refused(
+        project.try_ralph("story", "build"), 78, "PROMPT_verify.md holds an answer", "how to finish"
+    )
     verify.write_text("{{NOBODY}}")
-    refused(project.try_ralph("build"), 78, "PROMPT_verify.md, line 1", "{{NOBODY}}")
+    refused(project.try_ralph("story", "build"), 78, "PROMPT_verify.md, line 1", "{{NOBODY}}")
 
 
 def test_a_retry_has_a_template_of_its_own_where_a_person_wrote_one(project: Project) -> None:
-    told = project.path.parent / "told.txt"
+    file = project.path.parent / "told.txt"
     stories(
         project,
-        agent=f"cat > '{told}'; {AGENT}; [ -e once ] && rm -f broken || touch once broken",
+        agent=f"cat > '{file}'; {AGENT}; [ -e once ] && rm -f broken || touch once broken",
         gates='test = "test ! -e broken"',
     )
     template = "Again ({{RETRY_ATTEMPT}} of {{RETRY_MAX}}), since {{FAILURE_CONTEXT}}: {{STORY_ID}}"
     project.write(".agents/ralph/PROMPT_retry.md", template)
-    project.ralph("build", "1", code=4)
-    assert "Again" not in told.read_text()
-    project.ralph("build", "1", code=4)
-    assert "Again (1 of 3), since " in told.read_text()
-    assert "gate test fails" in told.read_text()
+    project.ralph("story", "build", "1", code=4)
+    assert "Again" not in file.read_text()
+    project.ralph("story", "build", "1", code=4)
+    assert "Again (1 of 3), since " in file.read_text()
+    assert "gate test fails" in file.read_text()
     project.write(".agents/ralph/PROMPT_retry.md", "{{NOBODY}}")
-    assert "NOBODY" not in project.ralph("build", "1"), "the next story is tried for the first time"
+    assert "NOBODY" not in project.ralph("story", "build", "1"), (
+        "the next story is tried for the first time"
+    )
 
 
 def test_config_sh_says_where_things_are(project: Project) -> None:
-    told = project.path.parent / "told.txt"
-    stories(project, agent=f"cat > '{told}'; {WORK}; {SIGIL}")
+    file = project.path.parent / "told.txt"
+    stories(project, agent=f"cat > '{file}'; {WORK}; {SIGIL}")
     project.write("docs/stories.md", TEXT)
     project.write("docs/plan.md", "### US-001: One\n- [ ] another step\n")
     project.write("docs/prompt.md", "Do {{STORY_ID}} by {{PLAN_PATH}}")
@@ -376,33 +382,33 @@ def test_config_sh_says_where_things_are(project: Project) -> None:
         "RUNS_DIR=.ralph/logs\n"
         "PROGRESS_PATH='docs/progress.md'\nMAX_ITERATIONS=1 # for now\n",
     )
-    project.ralph("build", code=4)
+    project.ralph("story", "build", code=4)
     assert (project.path / "docs/stories.md").read_text() == ticked(TEXT, "US-001", "a", "b")
-    assert "Do US-001 by docs/plan.md" in told.read_text()
-    assert "another step" in told.read_text()
+    assert "Do US-001 by docs/plan.md" in file.read_text()
+    assert "another step" in file.read_text()
     assert "- US-001: One\n" in (project.path / "docs/progress.md").read_text()
     assert prd(project) == TEXT
     assert list((project.path / ".ralph/logs").glob("run-*-iter-1.log"))
     assert not list((project.path / ".ralph/runs").glob("run-*"))
     assert ".ralph/logs" not in project.git("status", "--porcelain", "-uall")
     (project.path / "docs/prompt.md").unlink()
-    refused(project.try_ralph("build"), 66, "docs/prompt.md")
+    refused(project.try_ralph("story", "build"), 66, "docs/prompt.md")
 
 
 def test_another_prd_is_another_feature(project: Project) -> None:
     stories(project, agent=f"{WORK}; {SIGIL}")
     project.write("docs/more.md", "### [ ] US-001: More\n- [ ] m\n")
-    project.ralph("build", "--prd", "docs/more.md")
+    project.ralph("story", "build", "--prd", "docs/more.md")
     assert (project.path / "docs/more.md").read_text() == "### [x] US-001: More\n- [x] m\n"
     assert prd(project) == TEXT
-    project.ralph("build")
+    project.ralph("story", "build")
     assert prd(project) == ALL
-    refused(project.try_ralph("build", "--prd", "../x.md"), 64, "outside of the project")
+    refused(project.try_ralph("story", "build", "--prd", "../x.md"), 64, "outside of the project")
 
 
 def test_a_dry_run_shows_what_is_open_and_changes_nothing(project: Project) -> None:
     stories(project)
-    out = project.ralph("build", "--dry-run")
+    out = project.ralph("story", "build", "--dry-run")
     assert "2 open of 2" in out
     assert json.loads(project.ralph("task", "list", "--json")) == []
 
@@ -415,13 +421,13 @@ def test_killed_in_mid_session_the_ticks_are_nobodys(project: Project, tmp_path:
         agent=f"echo x >> '{ran}'; {AGENT}; [ $(wc -l < '{ran}') -gt 1 ] || {{"
         f" {stage.agent('true')}; }}",
     )
-    run = project.start("build")
+    run = project.start("story", "build")
     stage.enter()
     assert "[x] US-001" in prd(project)
     run.kill()
     run.wait()
     stage.go()
-    project.ralph("build")
+    project.ralph("story", "build")
     assert prd(project) == ALL
     assert len(lines(ran)) == 3
 
@@ -429,7 +435,7 @@ def test_killed_in_mid_session_the_ticks_are_nobodys(project: Project, tmp_path:
 def test_a_pause_is_a_moment_for_a_persons_ticks(project: Project) -> None:
     stage = Stage(project)
     stories(project, agent=stage.agent(AGENT))
-    run = project.start("build")
+    run = project.start("story", "build")
     stage.enter()
     project.ralph("pause")
     stage.go()

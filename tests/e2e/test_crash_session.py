@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from ralph.core.ended import Ended
+from ralph.core.session_ending import EndingKind
 from tests.e2e.conftest import Project, wait_for
-from tests.e2e.dying import KILL, check_sound, left_running, store_of, trailers
-from tests.e2e.stage import CLAIM, lines
+from tests.e2e.crash_points import KILL, check_sound, left_running, store_of, trailers
+from tests.e2e.fault_helpers import CLAIM, lines
+
+pytestmark = pytest.mark.usefixtures("installed")
 
 ONCE = f"if mkdir '{{mark}}' 2>/dev/null; then {KILL}; fi"
 """Kills Ralph the first time, and never again."""
@@ -31,7 +33,7 @@ def killed(project: Project) -> None:
     check_sound(project)
 
 
-def test_what_the_agent_left_is_mended_by_the_next_attempt(project: Project) -> None:
+def test_what_the_agent_left_is_fixed_by_the_next_attempt(project: Project) -> None:
     project.agent(f"echo $RALPH_ATTEMPT >> work.txt; {once(project)}; {CLAIM}")
     task = project.add("Write it")
     project.write("mine.txt", "a person's")
@@ -47,8 +49,23 @@ def test_what_the_agent_left_is_mended_by_the_next_attempt(project: Project) -> 
     assert trailers(project) == [task]
     assert any("its process died" in event.get("message", "") for event in events)
     with store_of(project) as store:
-        ends = [session.ending.ended for session in store.sessions() if session.ending]
-        assert ends == [Ended.LOST, Ended.FINISHED]
+        ends = [session.ending.ended for session in store.sessions.select() if session.ending]
+        assert ends == [EndingKind.LOST, EndingKind.FINISHED]
+
+
+def test_work_that_needs_an_ignored_file_of_the_killed_session_is_rejected(
+    project: Project,
+) -> None:
+    # The second session finds the file, and makes none.
+    project.agent(
+        "grep -q data .gitignore || echo data >> .gitignore; [ -e data ] || echo 1 > data;"
+        f" {once(project)}; echo x > work.txt; {CLAIM}",
+        gates='check = "test ! -e work.txt || test -e data"',
+    )
+    task = project.add("x", "--max-retries", "0")
+    killed(project)
+    project.ralph("run", code=5)
+    assert "only with what the commit does not have" in project.task(task)["reason"]
 
 
 @pytest.mark.parametrize("how", ["", "setsid "], ids=["in its group", "in a session of its own"])
@@ -133,7 +150,7 @@ def test_killed_again_and_again_it_comes_to_its_end(project: Project) -> None:
     assert lines(outside / "sessions") == ["x"] * 6
     assert trailers(project) == [task]
     with store_of(project) as store:
-        assert store.live_runs() == []
+        assert store.runs.live() == []
 
 
 def test_a_task_of_a_dead_run_is_shown_as_what_it_is(project: Project) -> None:

@@ -3,7 +3,6 @@ an exit code of its own, and none calls it a bug."""
 
 import io
 import json
-import os
 import random
 import shlex
 import sqlite3
@@ -18,14 +17,27 @@ from tests.e2e.conftest import DONE, Project
 
 COMMANDS = (["status"], ["task", "list"], ["task", "tree"], ["costs"], ["doctor"], ["run"])
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 64, 65, 66, 69, 73, 75, 78}
-VALUES = ("odd", "", None, -1, 10**18, 0.5, b"\xff\xfe", "[" * 5000, "{}", "[1]", "null")
+VALUES = (
+    "odd",
+    "",
+    None,
+    -1,
+    10**18,
+    0.5,
+    b"\xff\xfe",
+    "[" * 5000,
+    "{}",
+    "[1]",
+    "null",
+    "9999-99-99",
+)
 SPOIL = """
 import sqlite3, sys
 database = sqlite3.connect(".ralph/progress.db", isolation_level=None)
 database.execute("PRAGMA ignore_check_constraints = ON")
 database.execute(sys.argv[1])
 """
-ROUNDS = int(os.environ.get("RALPH_TEST_EXAMPLES", "100")) // 25
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 60))]
 
 
 def tell(command: list[str], where: Path) -> tuple[int, str]:
@@ -75,7 +87,7 @@ def template(project: Project) -> bytes:
     return (project.path / ".ralph/progress.db").read_bytes()
 
 
-@pytest.mark.parametrize("seed", range(ROUNDS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_every_command_answers(project: Project, template: bytes, seed: int) -> None:
     dice = random.Random(seed)
     path = project.path / ".ralph/progress.db"
@@ -93,6 +105,20 @@ def test_every_command_answers(project: Project, template: bytes, seed: int) -> 
         assert "a bug in Ralph" not in said, f"{done}\n{command}: {code}\n{said}"
 
 
+@pytest.mark.parametrize("column", ["ending", "before", "gates"])
+@pytest.mark.parametrize("value", ["9999-99-99", "{} {}", "[1"])
+def test_text_that_is_no_json_is_damage(project: Project, column: str, value: str) -> None:
+    project.agent(DONE)
+    task = project.add("done")
+    project.ralph("run")
+    with closing(sqlite3.connect(project.path / ".ralph/progress.db", isolation_level=None)) as db:
+        db.execute(f"UPDATE sessions SET {column} = ?", (value,))
+    for command in (["logs"], ["task", "show", task], ["doctor"]):
+        code, said = tell(command, project.path)
+        assert code == 65 or command == ["doctor"], f"{command}: {code}\n{said}"
+        assert "a bug in Ralph" not in said
+
+
 @pytest.mark.parametrize("query", ["UPDATE sessions SET gates = '[1'", "DROP TABLE task_logs"])
 def test_a_run_records_the_code_that_it_ends_with(project: Project, query: str) -> None:
     spoil = f"{sys.executable} -c {shlex.quote(SPOIL)} {shlex.quote(query)}"
@@ -102,3 +128,24 @@ def test_a_run_records_the_code_that_it_ends_with(project: Project, query: str) 
     assert ran.returncode == 65, ran.stderr
     ended = [json.loads(line) for line in ran.stdout.splitlines()][-1]
     assert (ended["event"], ended["exit_code"]) == ("run_ended", 65)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER odd BEFORE UPDATE ON tasks BEGIN SELECT RAISE(ABORT, 'no'); END",
+        "CREATE TRIGGER odd BEFORE INSERT ON sessions BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
+        "CREATE UNIQUE INDEX odd ON events (run_id)",
+    ],
+)
+def test_rules_that_ralph_did_not_make_are_damage(project: Project, sql: str) -> None:
+    project.agent(DONE)
+    project.add("first")
+    with closing(sqlite3.connect(project.path / ".ralph/progress.db", isolation_level=None)) as db:
+        db.execute(sql)
+    ran = project.try_ralph("run")
+    assert ran.returncode == 65, ran.stderr
+    assert "odd was not made by Ralph" in ran.stderr
+    looked = project.try_ralph("doctor")
+    assert looked.returncode == 1
+    assert "odd was not made by Ralph" in looked.stdout

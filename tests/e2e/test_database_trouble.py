@@ -9,12 +9,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.store.sqlite import SqliteStore
+from ralph.adapters.sqlite.database import open_sqlite_store
 from ralph.core.errors import Busy, UnusableData
-from ralph.ports.store import Filter
+from ralph.store.tasks import TaskFilter
 from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.stage import Stage, ended, refused
+from tests.e2e.fault_helpers import Stage, ended, refused
 
 COMMANDS = (["run"], ["status"], ["task", "list"], ["task", "add", "x"])
 
@@ -78,14 +77,14 @@ def test_a_database_that_may_not_be_read_is_65() -> None:
     with TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         path = os.path.join(folder, "progress.db")
-        SqliteStore.open(path, SystemClock()).close()
+        open_sqlite_store(path).close()
         os.chmod(path, 0)
         me = os.geteuid()
         if me == 0:
             os.seteuid(65534)
         try:
             with pytest.raises(UnusableData, match=r"progress\.db cannot be read"):
-                SqliteStore.open(path, SystemClock())
+                open_sqlite_store(path)
         finally:
             os.seteuid(me)
 
@@ -108,18 +107,18 @@ def test_an_empty_file_is_a_new_database_where_nothing_was_recorded(project: Pro
 def test_a_database_that_somebody_holds_is_75(tmp_path: Path) -> None:
     """At the level of the store, where a test need not wait for half a minute."""
     path = str(tmp_path / "progress.db")
-    SqliteStore.open(path, SystemClock()).close()
+    open_sqlite_store(path).close()
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    store = SqliteStore.open(path, SystemClock(), timeout_s=0.05)
-    assert store.tasks(Filter()) == [], "reading needs no lock"
+    store = open_sqlite_store(path, timeout_s=0.05)
+    assert store.tasks.select(TaskFilter()) == [], "reading needs no lock"
     with pytest.raises(Busy, match="held by another program") as caught:
-        store.add_feature("x")
+        store.features.add("x")
     assert caught.value.exit_code == 75
     assert "fuser" in caught.value.hint
     holder.execute("ROLLBACK")
     holder.close()
-    store.add_feature("x")
+    store.features.add("x")
     store.close()
 
 

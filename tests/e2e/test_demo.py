@@ -1,19 +1,29 @@
 """The demo is the product's promise in small, so it is a test."""
 
 import json
+import os
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
-from tests.e2e.conftest import RALPH
+import pytest
+
+from tests.e2e.ralph_process import RALPH
 
 
 def run(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(args, cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
 
 
-def test_the_demo_builds_its_project_through_a_failed_gate_and_a_crash(tmp_path: Path) -> None:
+def test_the_demo_builds_its_project_through_a_failed_gate_and_a_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "play"
-    done = run(RALPH, "demo", "--in", str(folder), "--json", cwd=tmp_path)
+    # As uv and pipx install it.
+    (tmp_path / "ralph").symlink_to(RALPH)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    done = run("ralph", "demo", "--in", str(folder), "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [event["event"] for event in events]
@@ -31,9 +41,12 @@ def test_the_demo_builds_its_project_through_a_failed_gate_and_a_crash(tmp_path:
 
     tree = run(RALPH, "task", "tree", cwd=folder).stdout
     assert tree.count("done") == 9
-    told = run(RALPH, "logs", "t-000006", cwd=folder).stdout
-    assert "gate test fails" in told
-    assert "git log --stat" in done.stderr
+    text = run(RALPH, "logs", "t-000006", cwd=folder).stdout
+    assert "gate test fails" in text
+    looked_at = re.search(r"git log .*?(?= +#)", done.stderr)
+    assert looked_at is not None
+    assert "\n  ralph task tree " in done.stderr
+    assert run(*shlex.split(looked_at[0]), cwd=folder).stdout.count("Ralph-Task: t-0000") == 8
 
 
 def test_a_place_where_the_demo_cannot_be_is_said_in_one_line(tmp_path: Path) -> None:

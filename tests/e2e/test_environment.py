@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import fed, path
+from tests.e2e.fault_helpers import fed, path
 
 HARMFUL = {
     "ANTHROPIC_API_KEY": "key",
@@ -148,12 +148,12 @@ def test_a_session_commits_by_the_name_that_its_person_has_set(project: Project)
 def test_iterations_that_were_counted_before_go_on_and_sessions_know_their_number(
     project: Project,
 ) -> None:
-    told = project.path.parent / "told"
-    project.agent(f"echo $RALPH_ITERATION of $RALPH_TOTAL >> '{told}'; {DONE}")
+    file = project.path.parent / "told"
+    project.agent(f"echo $RALPH_ITERATION of $RALPH_TOTAL >> '{file}'; {DONE}")
     for title in ("one", "two", "three"):
         project.add(title)
     project.ralph("run", code=4, RALPH_ITERATION="4", RALPH_TOTAL="5")
-    assert told.read_text() == "4 of 5\n5 of 5\n"
+    assert file.read_text() == "4 of 5\n5 of 5\n"
     assert [*(project.path / ".ralph/runs").glob("*-iter-5.log")]
     project.ralph("run", RALPH_ITERATION="nonsense", RALPH_TOTAL="-1")
-    assert told.read_text().splitlines()[2] == "1 of"
+    assert file.read_text().splitlines()[2] == "1 of"

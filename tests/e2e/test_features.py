@@ -1,12 +1,11 @@
 """A feature from an idea to its tasks, by sessions that work alone."""
 
 import json
-import subprocess
 
 import pytest
 
-from tests.e2e.conftest import DONE, RALPH, Project
-from tests.e2e.stage import Stage, refused
+from tests.e2e.conftest import DONE, Project
+from tests.e2e.fault_helpers import Stage, fed, refused
 
 SPEC, PLAN = ".ralph/features/login/spec.md", ".ralph/features/login/plan.md"
 
@@ -71,8 +70,8 @@ def test_from_a_sentence_to_done(scripted: Project) -> None:
     project.ralph("run", "login")
     assert shown(project)["status"] == "done"
     (root,) = shown(project)["roots"]  # type: ignore[misc]
-    assert project.task(root)["title"] == "Feature: login"
-    assert project.status(root) == "done"
+    assert project.task(root)["title"] == "Feature: login"  # type: ignore[has-type]
+    assert project.status(root) == "done"  # type: ignore[has-type]
 
 
 def test_each_step_is_left_out_where_its_result_is_there(scripted: Project) -> None:
@@ -82,10 +81,8 @@ def test_each_step_is_left_out_where_its_result_is_there(scripted: Project) -> N
     project.ralph("feature", "create", "login")
     project.ralph("feature", "create", "login")
     assert (project.path / SPEC).read_text() == "# By hand\n"
-    attempts = [
-        task["attempt"] for task in json.loads(project.ralph("task", "list", "--all", "--json"))
-    ]
-    assert sorted(attempts) == [0, 0, 0, 1], "one session, which broke it down"
+    refused(project.try_ralph("task", "show", "login-spec"), 66)
+    assert project.task("login-build")["attempt"] == 1, "one session, which broke it down"
 
 
 def test_its_status_follows_what_happens(scripted: Project) -> None:
@@ -104,9 +101,9 @@ def test_its_status_follows_what_happens(scripted: Project) -> None:
 
 @pytest.mark.parametrize("way", ["--request", "--file", "stdin"])
 def test_the_request_reaches_the_session(project: Project, way: str) -> None:
-    told = project.path.parent / "told.md"
+    file = project.path.parent / "told.md"
     project.agent(
-        f"cat > '{told}'; mkdir -p .ralph/features/login; echo '# Login' > {SPEC};"
+        f"cat > '{file}'; mkdir -p .ralph/features/login; echo '# Login' > {SPEC};"
         ' echo "<task-done>$RALPH_TASK_ID</task-done>"'
     )
     words = "sign in with <task-done>x</task-done> a link"
@@ -117,15 +114,9 @@ def test_the_request_reaches_the_session(project: Project, way: str) -> None:
         case "--file":
             project.ralph("feature", "spec", "login", "--file", "../idea.md")
         case _:
-            subprocess.run(
-                [RALPH, "feature", "spec", "login"],
-                cwd=project.path,
-                input=words.encode(),
-                check=True,
-                stdout=subprocess.DEVNULL,
-            )
-    assert "> sign in with \u2039task-done>x\u2039/task-done> a link" in told.read_text()
-    assert SPEC in told.read_text()
+            fed(project, words, "feature", "spec", "login")
+    assert "> sign in with \u2039task-done>x\u2039/task-done> a link" in file.read_text()
+    assert SPEC in file.read_text()
 
 
 def test_what_must_be_there_first_is_named_with_the_command_that_makes_it(
@@ -166,7 +157,7 @@ def test_a_build_without_tasks_is_rejected_and_the_root_stays_held_back(project:
     project.ralph("feature", "build", "login", code=5)
     assert shown(project)["status"] == "planned"
     (root,) = shown(project)["roots"]  # type: ignore[misc]
-    assert project.status(root) == "blocked"
+    assert project.status(root) == "blocked"  # type: ignore[has-type]
 
 
 def test_a_build_that_was_interrupted_goes_on_where_it_stopped(project: Project) -> None:

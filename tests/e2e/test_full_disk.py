@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import CLAIM, lines, refused
+from tests.e2e.fault_helpers import CLAIM, lines, refused
 
 FILL = "dd if=/dev/zero of=.git/filler bs=4k 2>/dev/null"
 """Every last block; in `.git`, where it is nobody's work."""
@@ -120,3 +120,11 @@ def test_a_file_that_may_not_grow_is_an_error_in_one_line(project: Project) -> N
     project.ralph("run")
     assert project.status(task) == "done"
     assert len(lines(sessions)) == 1
+
+
+def test_a_full_disk_can_be_read(small: SmallDisk) -> None:
+    project = small.project
+    task = project.add("first")
+    subprocess.run(FILL, shell=True, cwd=project.path, check=False)
+    assert task in project.ralph("status")
+    assert task in project.ralph("task", "list")

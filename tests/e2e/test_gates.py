@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import CLAIM, refs, refused, warnings
+from tests.e2e.fault_helpers import CLAIM, refs, refused, warnings
 
 
 def gates(events: list[dict[str, Any]]) -> list[tuple[str, bool]]:
@@ -56,7 +56,16 @@ def test_what_gates_drop_is_not_committed(project: Project) -> None:
     assert project.git("status", "--porcelain", "--untracked-files=no") == ""
 
 
-def test_a_gate_may_mend_what_the_session_wrote(project: Project) -> None:
+def test_a_gate_that_passes_in_an_empty_checkout_is_named_once(project: Project) -> None:
+    project.agent(DONE, gates='test = "ls ..; if ls work.txt; then [ -s work.txt ]; fi"')
+    for expected in (1, 0):
+        project.add("x")
+        said = warnings(project.events())
+        assert said.count("gate test passes in an empty checkout") == expected
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_a_gate_may_fix_what_the_session_wrote(project: Project) -> None:
     """A formatter as a gate: the retry takes along what it did."""
     project.agent(
         f"[ -e work.txt ] || printf 'badly   written\\n' > work.txt; date +%N > when.txt; {CLAIM}",
@@ -115,7 +124,7 @@ def test_a_red_gate_that_turns_green_must_stay_green(project: Project) -> None:
         f"case $RALPH_TASK_ID in $(cat ../first)) touch fixed;; *) rm -f fixed;; esac; {DONE}",
         gates='test = "test -e fixed"',
     )
-    first, second = project.add("mend it"), project.add("break it", "--max-retries", "0")
+    first, second = project.add("fix it"), project.add("break it", "--max-retries", "0")
     (project.path.parent / "first").write_text(first)
     project.ralph("run", code=5)
     assert (project.status(first), project.status(second)) == ("done", "failed")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import CLAIM, refs, refused, warnings
+from tests.e2e.fault_helpers import CLAIM, refs, refused, warnings
 
 FAIL = 'echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
 
@@ -147,9 +147,9 @@ def test_a_lock_of_a_live_git_is_waited_for_in_sight(project: Project) -> None:
         assert run.stdout is not None
         waiting = next(line for line in run.stdout if '"run_waiting"' in line)
     lock.unlink()
-    told = json.loads(waiting)
-    assert f"process {os.getpid()} (" in told["reason"]
-    assert "index.lock" in told["reason"]
+    answer = json.loads(waiting)
+    assert f"process {os.getpid()} (" in answer["reason"]
+    assert "index.lock" in answer["reason"]
     run.communicate(timeout=240)
     assert run.returncode == 0
     assert project.status(task) == "done"
@@ -288,6 +288,27 @@ def test_pipes_where_git_reads_are_taken_away_without_a_sandbox_too(project: Pro
     assert "neither a file nor a folder" in done
     assert project.git("show", "HEAD:work.txt")
     assert project.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("path", [".gitattributes", ".git/config"])
+@pytest.mark.parametrize("command", ["run", "undo --yes", "workspace clean"])
+def test_pipes_where_git_reads_are_named_before_anything_is_done(
+    project: Project, path: str, command: str
+) -> None:
+    project.agent(DONE)
+    task = project.add("x")
+    project.ralph("run")
+    project.write("other.txt", "a person's\n")
+    (project.path / path).unlink(missing_ok=True)
+    os.mkfifo(project.path / path)
+    if (command, path) == ("workspace clean", ".gitattributes"):
+        project.ralph("workspace", "clean")  # reads none
+        return
+    # A file that looks changed is read again, by its attributes.
+    os.utime(project.path / "work.txt", (1, 1))
+    words = command.split()
+    done = project.try_ralph(*words, *([task] if words[0] == "undo" else []))
+    refused(done, 65, path, "is a pipe", "git waits")
 
 
 def test_without_a_sandbox_a_session_may_move_branches(project: Project) -> None:

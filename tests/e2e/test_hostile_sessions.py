@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ralph.files import remove_tree
-from tests.e2e.conftest import DONE, RALPH, Project, wait_for
-from tests.e2e.dying import left_running
+from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.crash_points import left_running
 from tests.e2e.hostile import ACTS, SPOILT
 
 ENDED = 60.0
@@ -21,7 +21,9 @@ SAMPLE = (
     "a pipe for .gitignore",
     "a pipe for .git/HEAD",
     "answers that nobody reads",
+    "a search for a million words",
     "deaf to signals",
+    "a hole for .gitignore",
     "folders without end in .git",
     "stopped",
 )
@@ -55,16 +57,9 @@ def attack(project: Project, act: str, number: signal.Signals, *, sandbox: bool)
     assert "Traceback" not in err, said
     assert "bug" not in err, said
     assert left_running(project) == [], said
+    assert not (project.path / "refused").exists(), f"{act}: Ralph does not know the call"
     for command in ("status", "task list"):
-        done = subprocess.run(
-            [RALPH, *command.split()],
-            cwd=project.path,
-            capture_output=True,
-            text=True,
-            timeout=ENDED,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        done = project.try_ralph(*command.split())
         assert done.returncode in DOCUMENTED, f"{act}: {command}: {done.stderr}"
     # Without a sandbox nothing keeps a session from removing the settings themselves.
     has_settings = sandbox or act != "a pipe for .ralph.toml"

@@ -5,6 +5,7 @@ import os
 import sys
 
 from tests.e2e.conftest import Project
+from tests.e2e.logins import log_in
 
 CLAUDE = f"""#!{sys.executable}
 import json, os, sys
@@ -24,6 +25,7 @@ print(json.dumps(
 def test_a_claim_before_30_megabytes_of_words_counts(project: Project) -> None:
     program = project.write("../bin/claude", CLAUDE)
     program.chmod(0o755)
+    log_in()
     project.write(".ralph.toml", '[agent]\nname = "claude"\n')
     project.git("add", "-A")
     project.git("commit", "-q", "-m", "configure")

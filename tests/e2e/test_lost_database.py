@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.store.sqlite import SqliteStore
+from ralph.adapters.sqlite.database import open_sqlite_store
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import Stage, ended, refused
+from tests.e2e.fault_helpers import Stage, ended, refused
 
 PLAN = ".ralph/implementation_plan.json"
 
@@ -28,7 +27,7 @@ def deleted(file: Path) -> None:
 def fresh(file: Path) -> None:
     """Made by an older Ralph, which takes no notice."""
     file.unlink()
-    SqliteStore.open(str(file), SystemClock()).close()
+    open_sqlite_store(str(file)).close()
 
 
 def truncated(file: Path) -> None:
@@ -59,9 +58,9 @@ def test_a_lost_database_is_65_until_it_is_restored(
 ) -> None:
     harm(file)
     refused(project.try_ralph("run"), 65, "progress.db", "`ralph doctor --restore`")
-    told = project.ralph("doctor", "--restore", "--yes")
-    assert ".git/ralph/backups/" in told
-    assert ("aside" in told) is (harm is not deleted)
+    text = project.ralph("doctor", "--restore", "--yes")
+    assert ".git/ralph/backups/" in text
+    assert ("aside" in text) is (harm is not deleted)
     project.ralph("run")
     assert project.commits()[:3] == ["second", "first", "configure"]
 
@@ -109,9 +108,9 @@ def test_tasks_that_landed_after_the_backup_are_named(project: Project, file: Pa
     first = min(before)
     project.ralph("run")
     zeroed(file)
-    told = json.loads(project.ralph("doctor", "--restore", first, "--yes", "--json"))
-    assert [one["status"] for one in told["landed"]] == ["pending", "pending"]
-    assert {one["task_id"] for one in told["landed"]} == {
+    answer = json.loads(project.ralph("doctor", "--restore", first, "--yes", "--json"))
+    assert [one["status"] for one in answer["landed"]] == ["pending", "pending"]
+    assert {one["task_id"] for one in answer["landed"]} == {
         task["id"] for task in json.loads(project.ralph("task", "list", "--json"))
     }
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.stage import CLAIM, Stage, ended, lines, refs
+from tests.e2e.fault_helpers import CLAIM, Stage, ended, lines, refs
 
 
 class Show:
@@ -38,7 +38,9 @@ def test_a_task_that_is_deleted_while_it_runs(project: Project) -> None:
     assert project.status(second) == "done"
     assert project.git("show", f"refs/ralph/{first}/1:half.txt") == "half"
     assert project.commits()[0] == "second"
-    assert project.try_ralph("task", "show", first).returncode == 66
+    gone = project.try_ralph("task", "show", first)
+    assert gone.returncode == 66
+    assert gone.stderr.startswith(f"ralph: there is no task {first}\n")
 
 
 def test_the_only_task_is_deleted_while_it_runs(project: Project) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Project
-from tests.e2e.stage import refused
+from tests.e2e.fault_helpers import refused
 
 SCRIPT = """
 [[session]]
@@ -46,8 +46,8 @@ def play(project: Project, more: str = "") -> None:
 
 
 def started(lines: str) -> list[str]:
-    told = [json.loads(line) for line in lines.splitlines()]
-    return [one["model"] for one in told if one["event"] == "session_started"]
+    answer = [json.loads(line) for line in lines.splitlines()]
+    return [one["model"] for one in answer if one["event"] == "session_started"]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_a_dry_run_shows_the_model(project: Project) -> None:
     assert "model   sonnet (cost-optimized)" in project.ralph("run", "--dry-run")
     assert "model   gpt-5.5 (fixed)" in project.ralph("run", "--dry-run", "--model", "gpt-5.5")
     project.ralph("run", "--once", code=4)
-    told = json.loads(project.ralph("run", "--dry-run", "--json"))
-    assert (told["model"], told["strategy"]) == ("opus", "cost-optimized")
+    answer = json.loads(project.ralph("run", "--dry-run", "--json"))
+    assert (answer["model"], answer["strategy"]) == ("opus", "cost-optimized")
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def _without_zero(spent: dict[str, Any]) -> dict[str, Any]:
 def test_a_hint_that_is_followed_is_told_and_logged(project: Project) -> None:
     play(project)
     out = project.ralph("run", "--json")
-    told = [json.loads(line) for line in out.splitlines()]
-    (overridden,) = [one for one in told if one["event"] == "model_overridden"]
+    answer = [json.loads(line) for line in out.splitlines()]
+    (overridden,) = [one for one in answer if one["event"] == "model_overridden"]
     assert (overridden["model"], overridden["planned"]) == ("haiku", "opus")
     log = project.ralph("task", "log", overridden["task_id"])
     assert "asked for haiku (cost-optimized: opus)" in log

@@ -2,12 +2,14 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.stage import CLAIM
+from tests.e2e.fault_helpers import CLAIM
 from tests.e2e.terminal import Terminal
 
 
@@ -66,13 +68,14 @@ class Apprise:
     )
     project.agent(DONE, notify='urls = ["json://user:secret@host/"]\n')
     project.add("Write it")
-    project.ralph("run", PYTHONPATH=str(stand_in))
+    command, env = [sys.executable, "-P", "-m", "ralph", "run"], {"PYTHONPATH": str(stand_in)}
+    subprocess.run(command, cwd=project.path, check=True, env={**os.environ, **env})
     wait_for(heard.exists, "the service was told")
-    told = json.loads(heard.read_text())
-    assert told["urls"] == ["json://user:secret@host/"]
-    assert told["title"] == "Ralph in a project"
-    assert told["body"] == "complete: 1 done, cost unknown"
-    assert not any("secret" in word for word in told["argv"])
+    answer = json.loads(heard.read_text())
+    assert answer["urls"] == ["json://user:secret@host/"]
+    assert answer["title"] == "Ralph in a project"
+    assert answer["body"] == "complete: 1 done, cost unknown"
+    assert not any("secret" in word for word in answer["argv"])
 
 
 def test_what_cannot_be_used_is_said_once_and_stops_nothing(
@@ -83,7 +86,7 @@ def test_what_cannot_be_used_is_said_once_and_stops_nothing(
     events = project.events(PYTHONPATH="")
     warned = [event["message"] for event in events if event["event"] == "warned"]
     assert [line for line in warned if "notify" in line] == [
-        "notify.urls is set, but apprise is not installed: pip install 'ralph[notify]'"
+        "notify.urls is set, but apprise is not installed: pip install 'ralphloop[notify]'"
     ]
     assert events[-1]["outcome"] == "complete"
 
@@ -110,16 +113,16 @@ def test_the_machine_is_kept_awake_as_long_as_the_run_works(
     """A stand-in for `systemd-inhibit` says when it begins, and when its pipe ends."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    told = tmp_path / "told"
+    file = tmp_path / "told"
     stand_in = programs / "systemd-inhibit"
-    stand_in.write_text(f'#!/bin/sh\necho "$@" > {told}\ncat\necho over >> {told}\n')
+    stand_in.write_text(f'#!/bin/sh\necho "$@" > {file}\ncat\necho over >> {file}\n')
     stand_in.chmod(0o755)
     monkeypatch.setenv("PATH", str(programs), prepend=":")
-    project.agent(f"until [ -s {told} ]; do sleep 0.01; done; ! grep over {told} && {DONE}")
+    project.agent(f"until [ -s {file} ]; do sleep 0.01; done; ! grep over {file} && {DONE}")
     task = project.add("Write it")
     project.ralph("run")
     assert project.status(task) == "done"
-    assert told.read_text().splitlines()[0].split()[0] == "--what=idle:sleep"
+    assert file.read_text().splitlines()[0].split()[0] == "--what=idle:sleep"
 
 
 def test_speech_tells_of_each_task_that_is_done(project: Project) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import DONE, RALPH, Project
-from tests.e2e.stage import CLAIM, path, refs, refused
+from tests.e2e.conftest import DONE, Project
+from tests.e2e.fault_helpers import CLAIM, path, refs, refused
+from tests.e2e.ralph_process import RALPH
 
 FAIL = 'echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
 

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import CLAIM, Stage, ended, refs, until, warnings
+from tests.e2e.fault_helpers import CLAIM, Stage, ended, refs, until, warnings
 
 FAIL = 'echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
 
@@ -57,7 +57,7 @@ def test_accepted_work_is_committed_without_them(messy: Mess) -> None:
     project = messy.project
     task = project.add("x")
     events = project.events(AGENT_CMD=DONE)
-    assert "yours and will be left alone" in warnings(events)
+    assert "not committed, and left as they are: both.txt, deleted.txt" in warnings(events)
     assert project.status(task) == "done"
     assert project.git("show", "--name-only", "--format=", "HEAD") == "work.txt"
     messy.unharmed()
@@ -201,14 +201,28 @@ def test_what_an_agent_sweeps_into_its_commits_is_taken_out_again(
     assert any(one.startswith("refs/ralph/rescued/") for one in refs(project))
 
 
+def test_what_an_agent_commits_and_removes_again_is_not_in_the_history(project: Project) -> None:
+    project.agent(
+        "echo x > one.txt; git add -A; git commit -qm all; git rm -q --cached mine.txt;"
+        f" git commit -qm less; {CLAIM}"
+    )
+    project.write("mine.txt", "mine\n")
+    head = project.git("rev-parse", "HEAD")
+    project.add("x")
+    assert "taken out of its commits" in warnings(project.events())
+    assert project.git("log", "--format=", "--name-only", f"{head}..HEAD").split() == ["one.txt"]
+    assert (project.path / "mine.txt").read_text() == "mine\n"
+    assert project.git("status", "--porcelain") == "?? mine.txt"
+
+
 def test_the_brief_names_what_is_not_to_be_committed(project: Project) -> None:
-    told = project.path.parent / "told"
-    project.agent(f"cat > '{told}'; {DONE}")
+    file = project.path.parent / "told"
+    project.agent(f"cat > '{file}'; {DONE}")
     project.write("notes of mine.txt", "mine\n")
     project.add("x")
     project.ralph("run")
-    assert "## Not yours to commit" in told.read_text()
-    assert "- `notes of mine.txt`" in told.read_text()
+    assert "## Not yours to commit" in file.read_text()
+    assert "- `notes of mine.txt`" in file.read_text()
 
 
 def test_a_person_who_commits_their_own_files_meanwhile_keeps_that_commit(

@@ -5,13 +5,14 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import RALPH, Project
+from tests.e2e.conftest import Project
 from tests.e2e.disk import Model, Recording, record
+from tests.e2e.ralph_process import RALPH
 
 AGENT = """\
 case "$(cat)" in
@@ -19,17 +20,35 @@ case "$(cat)" in
 *) echo x >> committed.txt; git add -A; git commit -qm mine; echo y >> left.txt; echo "<task-done>$RALPH_TASK_ID</task-done>" ;;
 esac
 """  # noqa: E501
+TEAM = """\
+cat > /dev/null
+echo "$RALPH_ATTEMPT" > "part-$RALPH_TASK_ID"; git add -A; git commit -qm mine
+echo y >> "part-$RALPH_TASK_ID"
+echo "<task-done>$RALPH_TASK_ID</task-done>"
+"""
 SAMPLE = 10
 
 
-def recorded(project: Project, tmp_path: Path, *args: str) -> Recording:
+def recorded(project: Project, tmp_path: Path) -> Recording:
     """A run that does two tasks, fails one, and has been written down."""
     project.agent(AGENT, execution="max_retries = 0")
     for title in ("first", "hopeless", "second"):
         project.add(title)
+    return _record(project, tmp_path, "", code=5)
+
+
+def recorded_team(project: Project, tmp_path: Path) -> Recording:
+    """Two workers do three tasks."""
+    project.agent(TEAM)
+    for title in ("first", "second", "third"):
+        project.add(title)
+    return _record(project, tmp_path, "--workers 2", code=0)
+
+
+def _record(project: Project, tmp_path: Path, args: str, *, code: int) -> Recording:
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     script = tmp_path / "run"
-    script.write_text(f'#!/bin/sh\n"{RALPH}" run {" ".join(args)}; [ $? = 5 ]\n')
+    script.write_text(f'#!/bin/sh\n"{RALPH}" run {args}; [ $? = {code} ]\n')
     return record(["sh", str(script)], project.path, tmp_path / "trace", env)
 
 
@@ -53,7 +72,8 @@ def check(project: Project, where: str) -> None:
     assert fsck.returncode == 0, f"{where}: {fsck.stdout}{fsck.stderr}"
     status = _git(project, "status", "--porcelain")
     assert status.returncode == 0, f"{where}: {status.stderr}"
-    reachable = set(_git(project, "rev-list", "HEAD").stdout.split())
+    # A team's tip is ahead of the person's branch, which follows.
+    reachable = set(_git(project, "rev-list", "HEAD", "--glob=refs/ralph/tip").stdout.split())
     places = [project.path, *(project.path / ".ralph" / "checkouts").glob("*")]
     saved = {
         commit
@@ -90,13 +110,36 @@ def goes_on(project: Project, where: str) -> None:
     check(project, f"{where}, after another run")
 
 
+def team_goes_on(project: Project, where: str) -> None:
+    """Every task is done and merged once, also if it was done before."""
+    done = project.try_ralph("run", "--workers", "2")
+    assert done.returncode == 0, f"{where}: {done.stdout}{done.stderr}"
+    assert "3 done" in project.ralph("status"), where
+    check(project, f"{where}, after another run")
+    parts = _git(project, "ls-files", "part-*").stdout.split()
+    assert len(parts) == 3, where
+    for part in parts:
+        merges = _git(project, "log", "--format=%h", "--", part).stdout.split()
+        assert len(merges) == 1, f"{where}: {part} was merged by {merges}"
+    changed = _git(project, "diff", "--name-only", ":/configure", "HEAD").stdout.split()
+    assert changed == parts, f"{where}: more was changed than was asked for"
+    assert _git(project, "status", "--porcelain").stdout == "", where
+
+
 def _git(project: Project, *args: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["git", *args], cwd=project.path, capture_output=True, text=True, check=False
     )
 
 
-def survives(recording: Recording, project: Project, *, every: int, goes_on_every: int) -> int:
+def survives(
+    recording: Recording,
+    project: Project,
+    *,
+    every: int,
+    goes_on_every: int,
+    goes_on: Callable[[Project, str], None] = goes_on,
+) -> int:
     """Look at the states; return how many."""
     kept = project.path.with_name("as it was")
     shutil.copytree(project.path, kept)
@@ -122,3 +165,16 @@ def test_a_power_cut_at_any_sync_loses_nothing_that_is_done(
 ) -> None:
     run = recorded(project, tmp_path)
     assert survives(run, project, every=1, goes_on_every=9) > 100
+
+
+def test_a_power_cut_in_a_team_loses_nothing_that_is_done(project: Project, tmp_path: Path) -> None:
+    run = recorded_team(project, tmp_path)
+    seen = survives(run, project, every=100, goes_on_every=7, goes_on=team_goes_on)
+    assert seen > SAMPLE
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_a_power_cut_in_a_team_at_any_sync(project: Project, tmp_path: Path) -> None:
+    run = recorded_team(project, tmp_path)
+    assert survives(run, project, every=1, goes_on_every=9, goes_on=team_goes_on) > 100

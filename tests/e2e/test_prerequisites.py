@@ -7,20 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import DONE, RALPH, Project
-from tests.e2e.stage import refused, warnings
+from tests.e2e.conftest import DONE, Project
+from tests.e2e.fault_helpers import refused, warnings
+from tests.e2e.ralph_process import RALPH, run_ralph
 
 
 def ralph(path: Path, *args: str, **env: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [RALPH, *args],
-        cwd=path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **env},
-        stdin=subprocess.DEVNULL,
-    )
+    return run_ralph(*args, cwd=path, env={**os.environ, **env})
 
 
 def test_without_a_repository_nothing_runs(tmp_path: Path) -> None:
@@ -106,8 +99,8 @@ def test_an_agent_that_cannot_step_in_is_told_at_the_start(
     project.git("commit", "-q", "-am", "configure")
     project.add("x")
     events = project.events("--once", code=4, PATH=bare_path)
-    told = [line for line in warnings(events).splitlines() if "droid" in line]
-    assert told == ["droid cannot step in, since it is not installed: npm install -g droid"]
+    warned = [line for line in warnings(events).splitlines() if "droid" in line]
+    assert warned == ["droid cannot step in, since it is not installed: npm install -g droid"]
     assert "droid cannot step in" in project.ralph("doctor", PATH=bare_path)
 
 
@@ -134,11 +127,12 @@ def test_a_bare_repository_has_nothing_to_work_on(tmp_path: Path) -> None:
     refused(ralph(tmp_path, "run"), 65, "bare repository")
 
 
-def test_a_directory_that_is_gone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "go x", "init"])
+def test_a_directory_that_is_gone(command: str, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     done = subprocess.run(
-        ["/bin/sh", "-c", f'rmdir "$PWD"; exec "{RALPH}" run'],
+        ["/bin/sh", "-c", f'rmdir "$PWD"; exec "{RALPH}" {command}'],
         cwd=gone,
         capture_output=True,
         text=True,

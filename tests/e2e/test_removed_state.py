@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.stage import CLAIM, Stage, ended, path, refused, warnings
+from tests.e2e.fault_helpers import CLAIM, Stage, ended, path, refused, warnings
 
 HARM = [
     "rm -rf .ralph",

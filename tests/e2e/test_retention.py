@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Project
+from tests.e2e.fault_helpers import refused
+from tests.privileges import ordinary
 
 AGENT = """\
 case "$(cat)" in
@@ -49,10 +51,12 @@ def test_old_records_go_unless_a_task_is_open(project: Project, tasks: dict[str,
     assert len(logs(project)) == 3
     assert project.ralph("clean", "--dry-run") == "nothing to remove"
     age(project, 31)
-    told = project.ralph("clean", "--dry-run")
-    assert "would remove the files of 1 session" in told
+    text = project.ralph("clean", "--dry-run")
+    assert "would remove the files of 1 session" in text
     assert len(logs(project)) == 3
-    assert project.try_ralph("clean").returncode == 64, "nobody is here to be asked"
+    refused = project.try_ralph("clean")
+    assert refused.returncode == 64
+    assert "hint: add --yes if you mean it" in refused.stderr
     assert len(logs(project)) == 3
     age(project, 91)
     shown = json.loads(project.ralph("clean", "--dry-run", "--json"))
@@ -76,11 +80,52 @@ def test_a_run_cleans_up_when_it_ends(project: Project, tasks: dict[str, str]) -
     assert not (planted / "old").exists()
 
 
+def test_what_is_not_ralphs_stays(project: Project, tasks: dict[str, str]) -> None:
+    (runs(project) / "notes.md").write_text("a person's")
+    (runs(project) / "papers").mkdir()
+    age(project, 400)
+    assert "removed the files of 2 sessions" in project.ralph("clean", "--yes")
+    assert (runs(project) / "notes.md").exists()
+    assert (runs(project) / "papers").exists()
+
+
+@pytest.mark.parametrize("link", [".ralph/runs", ".ralph/.tmp/planted"])
+def test_nothing_behind_a_link_is_removed(
+    project: Project, tasks: dict[str, str], link: str, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (project.path / link).parent.mkdir(exist_ok=True)
+    if (project.path / link).exists():
+        (project.path / link).rename(elsewhere)
+    elsewhere.mkdir(exist_ok=True)
+    (elsewhere / "run-of-mine").write_text("a person's")
+    (project.path / link).symlink_to(elsewhere)
+    then = time.time() - 400 * DAY_S
+    os.utime(elsewhere / "run-of-mine", (then, then))
+    assert project.ralph("clean", "--yes") == "nothing to remove"
+    assert (elsewhere / "run-of-mine").exists()
+
+
 def test_size_and_number_are_bounded_too(project: Project, tasks: dict[str, str]) -> None:
-    told = project.ralph("clean", "--dry-run", RALPH_RETENTION_SESSIONS="2")
-    assert "would remove the files of 1 session" in told
+    text = project.ralph("clean", "--dry-run", RALPH_RETENTION_SESSIONS="2")
+    assert "would remove the files of 1 session" in text
     big = next(runs(project).glob("*.log"))
     big.write_bytes(b"x" * (2 << 20))
-    told = project.ralph("clean", "--dry-run", "--json", RALPH_RETENTION_MEGABYTES="1")
-    assert [one["is_failed"] for one in json.loads(told)][:1] == [False]
+    text = project.ralph("clean", "--dry-run", "--json", RALPH_RETENTION_MEGABYTES="1")
+    assert [one["is_failed"] for one in json.loads(text)][:1] == [False]
     assert json.loads(project.ralph("clean", "--dry-run", "--json")) == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_cannot_be_removed_is_told_and_not_called_removed(
+    project: Project, tasks: dict[str, str]
+) -> None:
+    age(project, 31)
+    runs(project).chmod(0o555)
+    with ordinary():
+        refused(project.try_ralph("clean", "--yes"), 73, "cannot be removed", "permissions")
+        assert "would remove the files of 1 session" in project.ralph("clean", "--dry-run")
+    assert len(logs(project)) == 3
+    runs(project).chmod(0o755)
+    assert "removed by [retention]" not in project.ralph("logs", tasks["good"])
+    assert "removed the files of 1 session" in project.ralph("clean", "--yes")

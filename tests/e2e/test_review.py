@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import Project
-from tests.e2e.stage import refused
+from tests.e2e.fault_helpers import refused
 
 WORK = 'echo x >> work.txt; echo "<task-done>$RALPH_TASK_ID</task-done>"'
 ONE = "<finding>work.txt: one line is not enough</finding><review-fail>too short</review-fail>"
@@ -29,12 +29,12 @@ def test_one_who_fails_once_and_passes_then(reviewed: Project) -> None:
     two(reviewed, f"cat > brief.txt; {WORK}", review)
     task = reviewed.add("x")
     base = reviewed.git("rev-parse", "HEAD")
-    told = reviewed.path.parent / "told.txt"
-    reviewed.ralph("run", "--review", OUT=str(told), BASE=base)
+    path = reviewed.path.parent / "told.txt"
+    reviewed.ralph("run", "--review", OUT=str(path), BASE=base)
     shown = reviewed.task(task)
     assert (shown["status"], shown["review"], shown["retry_count"]) == ("done", "passed", 1)
-    assert f"`git diff {base} HEAD`" in told.read_text()
-    assert "+x" in told.read_text().splitlines()
+    assert f"`git diff {base} HEAD`" in path.read_text()
+    assert "+x" in path.read_text().splitlines()
     assert "F1: work.txt: one line is not enough" in (reviewed.path / "brief.txt").read_text()
     file = (reviewed.path / f".ralph/reviews/task-{task}-review.md").read_text()
     assert "## Round 1\n\nVerdict: FAIL\nSummary: too short\n" in file

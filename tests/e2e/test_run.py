@@ -2,7 +2,12 @@
 
 import json
 
+import pytest
+
 from tests.e2e.conftest import DONE, Project
+from tests.e2e.fault_helpers import CLAIM
+
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def test_tasks_are_built_in_order_of_their_dependencies(project: Project) -> None:
@@ -15,6 +20,16 @@ def test_tasks_are_built_in_order_of_their_dependencies(project: Project) -> Non
     assert [project.status(task) for task in (first, second, third)] == ["done"] * 3
     assert project.commits()[:3] == ["third", "second", "first"]
     assert project.git("status", "--porcelain") == ""
+
+
+def test_every_commit_names_its_task(project: Project) -> None:
+    project.agent(f"echo a > a; git add a; git commit -qm mine; git rev-parse HEAD > b; {CLAIM}")
+    task = project.add("Add both")
+    project.ralph("run")
+    own = (project.path / "b").read_text().strip()
+    assert project.git("rev-parse", "HEAD~1").strip() == own
+    assert f"Ralph-Task: {task}" in project.git("log", "-1", "--notes=ralph", "--format=%N", own)
+    assert f"Ralph-Task: {task}" in project.git("log", "-1", "--format=%B")
 
 
 def test_an_empty_graph_is_no_plan(project: Project) -> None:

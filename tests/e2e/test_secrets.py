@@ -36,6 +36,6 @@ def test_what_an_agent_commits_itself_is_said(project: Project) -> None:
 
 def test_a_secret_that_is_not_committed_is_among_the_uncommitted_changes(project: Project) -> None:
     stories(project, agent=f"echo TOKEN=1 > .env; {AGENT}")
-    project.ralph("build", "1", code=4)
+    project.ralph("story", "build", "1", code=4)
     summary = next((project.path / ".ralph/runs").glob("*-iter-1.md")).read_text()
     assert summary.partition("### Uncommitted Changes\n")[2].strip() == "- .env"

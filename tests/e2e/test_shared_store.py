@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import DONE, RALPH, Project
-from tests.e2e.stage import Stage, ended, lines, refused, until
+from tests.e2e.conftest import DONE, Project
+from tests.e2e.fault_helpers import Stage, ended, lines, refused, until
+from tests.e2e.ralph_process import RALPH
 
 
 class Pair:
@@ -125,7 +126,7 @@ def test_a_run_that_was_killed_gives_its_task_back_to_the_other(pair: Pair) -> N
     assert pair.there.commits()[0] == "x"
 
 
-def test_a_killed_run_leaves_nothing_that_a_person_has_to_mend(project: Project) -> None:
+def test_a_killed_run_leaves_nothing_that_a_person_has_to_fix(project: Project) -> None:
     stage = Stage(project)
     project.agent(stage.agent())
     task = project.add("x")

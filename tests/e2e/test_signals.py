@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import DONE, RALPH, Project, wait_for
-from tests.e2e.dying import check_sound, left_running, store_of
-from tests.e2e.stage import CLAIM, Stage, ended, lines, until
+from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.crash_points import check_sound, left_running, store_of
+from tests.e2e.fault_helpers import CLAIM, Stage, ended, lines, until
+from tests.e2e.ralph_process import RALPH
+from tests.e2e.test_crash_tree import a_git
+
+pytestmark = pytest.mark.usefixtures("installed")
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -52,7 +56,7 @@ def test_in_a_session(project: Project, number: signal.Signals) -> None:
     interrupted(run, number)
     check_given_back(project, task)
     with store_of(project) as store:
-        (session,) = store.sessions()
+        (session,) = store.sessions.select()
         assert session.ending is not None
         assert session.ending.ended == "interrupted"
     assert (project.path / "work.txt").read_text() == "half\n"
@@ -180,11 +184,9 @@ def test_a_second_interrupt_ends_it_at_once(project: Project) -> None:
     run.send_signal(signal.SIGINT)
     wait_for((outside / "asked").exists, "the agent was asked to end")
     assert run.poll() is None, "it waits for the agent"
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=240)
-    assert run.returncode == 130, f"{out}\n{err}"
-    wait_for(lambda: left_running(project) == [], "nothing of the agent is left")
-    check_sound(project)
+    events = interrupted(run, signal.SIGINT)
+    assert events[-1]["reason"] == "by a second SIGINT"
+    check_given_back(project, task)
     project.agent(DONE)
     project.ralph("run")
     shown = project.task(task)
@@ -252,3 +254,26 @@ def test_a_hangup_is_ignored_under_nohup(project: Project) -> None:
     stage.go()
     ended(run)
     assert project.status(task) == "done"
+
+
+@pytest.mark.parametrize("call", [1, 6, 12])
+@each_signal
+def test_a_command_that_is_no_run_ends_its_git_and_can_be_given_again(
+    project: Project, tmp_path: Path, number: signal.Signals, call: int
+) -> None:
+    project.agent(DONE)
+    task = project.add("Write it")
+    project.ralph("run")
+    there = tmp_path / "there"
+    hangs = f"if [ \"$number\" -eq {call} ]; then touch '{there}'; exec sleep 1000; fi"
+    undo = project.start("undo", "--yes", task, PATH=a_git(tmp_path / "bin", hangs))
+    wait_for(lambda: there.exists() or undo.poll() is not None, "git hangs")
+    assert there.exists(), "undo asks git less often than that"
+    undo.send_signal(number)
+    ended(undo, 130)
+    assert left_running(project) == []
+    project.ralph("undo", "--yes", task)
+    assert project.status(task) == "pending"
+    assert not (project.path / "work.txt").exists()
+    assert project.git("worktree", "list").count("\n") == 0
+    check_sound(project)

@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.conftest import DONE, RALPH, Project, wait_for
-from tests.e2e.stage import Stage, ended, lines, refs, until
+from tests.e2e.conftest import DONE, Project, wait_for
+from tests.e2e.fault_helpers import Stage, ended, lines, refs, until
 
 
 class Live:
@@ -87,8 +86,8 @@ def test_stop_now_gives_the_task_back_at_no_cost(project: Project) -> None:
 
 def test_guidance_reaches_the_next_brief_and_is_acknowledged(project: Project) -> None:
     live = Live(project)
-    project.ralph("inject", "use the blue paint")
-    project.ralph("inject", "--task", live.second, "only for the second")
+    project.ralph("session", "inject", "use the blue paint")
+    project.ralph("session", "inject", "--task", live.second, "only for the second")
     live.stage.go()
     events = live.end()
     assert "blue paint" not in live.brief(live.first)
@@ -101,7 +100,7 @@ def test_guidance_reaches_the_next_brief_and_is_acknowledged(project: Project) -
 def test_skip_leaves_the_task_out_and_goes_on(project: Project) -> None:
     live = Live(project)
     project.write("half.txt", "by the agent, as far as anybody knows\n")
-    project.ralph("skip", live.first)
+    project.ralph("session", "skip", live.first)
     assert until(live.run, "task_blocked")["task_id"] == live.first
     live.stage.go()
     live.end(2)
@@ -115,7 +114,7 @@ def test_skip_leaves_the_task_out_and_goes_on(project: Project) -> None:
 
 def test_skip_counts_also_in_the_last_moment_of_a_session(project: Project) -> None:
     live = Live(project, gates='x = "test -e README.md"')
-    project.ralph("skip", live.first)
+    project.ralph("session", "skip", live.first)
     live.stage.go()
     events = live.end(2)
     assert names(events).count("control_sent") == 1
@@ -124,7 +123,7 @@ def test_skip_counts_also_in_the_last_moment_of_a_session(project: Project) -> N
 
 def test_skip_of_a_task_that_waits(project: Project) -> None:
     live = Live(project)
-    project.ralph("skip", live.second, "-r", "not needed")
+    project.ralph("session", "skip", live.second, "-r", "not needed")
     live.stage.go()
     live.end(2)
     assert live.statuses() == ["done", "blocked"]
@@ -139,10 +138,7 @@ def test_status_and_logs_during_and_after(project: Project) -> None:
     assert "at work" in project.ralph("logs", live.first)
     state = json.loads(project.ralph("status", "--json"))
     assert state
-    follower = subprocess.Popen(
-        [RALPH, "logs", "-f"], cwd=project.path, stdout=subprocess.PIPE, text=True
-    )
-    project.started.append(follower)
+    follower = project.start("logs", "-f")
     live.stage.go()
     live.end()
     after = project.ralph("status")
@@ -184,7 +180,7 @@ def everything(project: Project) -> dict[str, str]:
 def test_a_hand_off_by_a_person_and_a_kill_in_the_second_session(project: Project) -> None:
     live = Live(project)
     project.write("half.txt", "by the agent, as far as anybody knows\n")
-    assert "fresh" in project.ralph("handoff")
+    assert "fresh" in project.ralph("session", "handoff")
     assert until(live.run, "session_handed_over")["reason"] == "a person wants a fresh session"
     assert until(live.run, "session_started")["attempt"] == 1
     live.run.kill()

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from ralph.core.events import Warned
-from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.dying import check_sound, left_running, store_of
-from tests.e2e.stage import Stage
+from tests.e2e.conftest import DONE, Project
+from tests.e2e.crash_points import check_sound, left_running, store_of
+from tests.e2e.fault_helpers import Stage
 from tests.e2e.terminal import HIDE, INTERRUPT, JOB_CONTROL, SHOW, SUSPEND, Terminal
 from tests.ui.vt import Terminal as Glass
 
@@ -31,13 +31,13 @@ def test_ctrl_c_stops_the_session_and_a_second_one_ends_the_run(project: Project
     assert terminal.is_sane()
     assert b"interrupted" in terminal.seen
     with store_of(project) as store:
-        assert [run.outcome for run in store.runs()] == ["interrupted"]
+        assert [run.outcome for run in store.runs.newest()] == ["interrupted"]
 
 
 def again(project: Project, stage: Stage) -> str:
     """An agent that waits for its cue at first, and keeps what its second session is told."""
-    told = project.path.parent / "told.md"
-    return f"if [ $RALPH_ATTEMPT = 1 ]; then {stage.agent()}; else cat > '{told}'; {DONE}; fi"
+    file = project.path.parent / "told.md"
+    return f"if [ $RALPH_ATTEMPT = 1 ]; then {stage.agent()}; else cat > '{file}'; {DONE}; fi"
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_guidance_after_ctrl_c_reaches_the_next_session(
     assert terminal.is_sane()
     shown = project.task(task)
     assert (shown["status"], shown["attempt"], shown["strikes"]) == ("done", 2, 0)
-    told = (project.path.parent / "told.md").read_text()
-    assert ("use the éclair fixture" in told) is heard
+    text = (project.path.parent / "told.md").read_text()
+    assert ("use the éclair fixture" in text) is heard
 
 
 def test_ctrl_d_is_no_answer_and_ends_the_run(project: Project) -> None:
@@ -146,10 +146,13 @@ def test_a_second_ctrl_c_ends_it_at_once_and_leaves_the_terminal_sane(
     terminal.until((outside / "there").exists, "it began")
     terminal.type(INTERRUPT)
     terminal.until((outside / "asked").exists, "it was asked to end")
+    terminal.until(lambda: b"Ctrl-C again ends the run at once" in terminal.seen, "it is said")
     terminal.type(INTERRUPT)
     assert terminal.ended() == 130
     assert terminal.is_sane()
-    wait_for(lambda: left_running(project) == [], "nothing of it is left")
+    assert QUESTION not in terminal.seen
+    assert left_running(project) == []
+    assert project.task(task)["claimed_by"] is None
     check_sound(project)
     project.agent(DONE)
     project.ralph("run")
@@ -168,7 +171,7 @@ def test_a_closed_window_is_an_interrupted_run(project: Project) -> None:
     shown = project.task(task)
     assert (shown["status"], shown["claimed_by"], shown["strikes"]) == ("pending", None, 0)
     with store_of(project) as store:
-        (run,) = store.runs()
+        (run,) = store.runs.newest()
         assert (run.outcome, run.reason) == ("interrupted", "by SIGHUP")
     project.agent(DONE)
     project.ralph("run")
@@ -181,6 +184,32 @@ def test_a_run_that_ends_by_itself_leaves_the_terminal_sane(project: Project) ->
     terminal = Terminal(project, "run")
     assert terminal.ended() == 0
     assert terminal.is_sane()
+
+
+def test_the_view_of_a_run_on_one_task_lists_no_others(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(stage.agent())
+    task = project.add("Write it")
+    project.add("Of another day")
+    terminal = Terminal(project, "run", task)
+    terminal.until(stage.there.exists, "the session began")
+    terminal.until(lambda: f"{task} Write it" in terminal.words, "it is shown")
+    assert "Of another day" not in terminal.words
+    stage.go()
+    assert terminal.ended() == 0
+
+
+def test_keys_that_are_typed_during_a_run_do_not_reach_the_shell(project: Project) -> None:
+    stage = Stage(project)
+    project.agent(stage.agent())
+    project.add("Write it")
+    terminal = Terminal(project, "run")
+    terminal.until(stage.there.exists, "the session began")
+    terminal.type(b"rm -rf everything\n")
+    terminal.until(lambda: terminal.waiting_keys() > 0, "the keys arrived")
+    stage.go()
+    assert terminal.ended() == 0
+    assert terminal.waiting_keys() == 0
 
 
 def test_a_usage_limit_is_waited_for_in_sight_and_the_wait_can_be_left(project: Project) -> None:
@@ -255,8 +284,8 @@ def test_ctrl_z_gives_the_terminal_away_and_comes_back_to_it(project: Project, w
 
 def has_heard(project: Project, words: str) -> bool:
     with store_of(project) as store:
-        told = [one.event for one in store.events(after=0, limit=1000)]
-    return any(isinstance(event, Warned) and words in event.message for event in told)
+        recorded = [one.event for one in store.events.select(after=0, limit=1000)]
+    return any(isinstance(event, Warned) and words in event.message for event in recorded)
 
 
 def seconds_left(terminal: Terminal) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import CLAIM, Stage, ended, refused, until
+from tests.e2e.fault_helpers import CLAIM, Stage, ended, refused, until
 
 DEAF = "trap '' INT TERM HUP; "
 """An agent that does not want to be ended."""

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Project
-from tests.e2e.stage import Stage, refused
+from tests.e2e.fault_helpers import Stage, refused
 
 AGENT = (
     "name=$(sed -n 's/^\\*\\*\\(.*\\)\\*\\*$/\\1/p' {prompt} | head -1); "
@@ -32,10 +32,10 @@ def test_a_tasks_work_is_taken_back_and_can_be_done_again(project: Project) -> N
     before = project.git("rev-parse", "HEAD^{tree}")
     project.ralph("run")
     assert project.commits()[:2] == ["one", "by-hand"]
-    told = undone(project, task)
+    undone_tasks = undone(project, task)
     assert project.git("rev-parse", "HEAD^{tree}") == before
-    assert len(told["reverted"]) == 2
-    assert told["reopened"] == [task]
+    assert len(undone_tasks["reverted"]) == 2
+    assert undone_tasks["reopened"] == [task]
     assert project.commits()[0] == "Undo: one"
     assert project.git("log", "-1", "--format=%(trailers:key=Ralph-Undo,valueonly)") == task
     assert project.git("status", "--porcelain") == ""
@@ -51,8 +51,8 @@ def test_only_what_was_done_since_the_last_undoing_is_taken_back(project: Projec
     project.ralph("run")
     undone(project, task)
     project.ralph("run")
-    told = undone(project, task)
-    assert len(told["reverted"]) == 2
+    undone_tasks = undone(project, task)
+    assert len(undone_tasks["reverted"]) == 2
     assert not (project.path / "one.txt").exists()
     refused(project.try_ralph("undo", task, "--yes"), 64, "nothing to undo")
 
@@ -64,8 +64,8 @@ def test_what_builds_on_it_is_opened_again_and_keeps_its_commits(project: Projec
     three = project.add("three", "--blocked-by", two)
     other = project.add("other")
     project.ralph("run")
-    told = undone(project, one)
-    assert told["reopened"] == [one, two, three]
+    undone_tasks = undone(project, one)
+    assert undone_tasks["reopened"] == [one, two, three]
     assert [project.status(task) for task in (one, two, three, other)] == ["pending"] * 3 + ["done"]
     assert not (project.path / "one.txt").exists()
     assert (project.path / "two.txt").exists()
@@ -79,9 +79,9 @@ def test_a_parent_is_undone_with_all_below_it(project: Project) -> None:
     parts = [project.add(name, "--parent", parent) for name in ("a", "b")]
     waits = project.add("waits", "--blocked-by", parent, "--max-retries", "0")
     project.ralph("run", parent)
-    told = undone(project, parent)
-    assert len(told["reverted"]) == 2
-    assert sorted(told["reopened"]) == sorted([parent, *parts])
+    undone_tasks = undone(project, parent)
+    assert len(undone_tasks["reverted"]) == 2
+    assert sorted(undone_tasks["reopened"]) == sorted([parent, *parts])
     assert not (project.path / "all.txt").exists()
     assert project.status(waits) == "pending"
 
@@ -136,10 +136,10 @@ def test_its_next_session_is_told_why(project: Project) -> None:
     task = project.add("one")
     project.ralph("run")
     undone(project, task, "-r", "it broke the export")
-    told = project.path.parent / "told.md"
-    project.agent(f"cat > {told}; {AGENT.replace(': {prompt}', '')}".replace("{prompt}", str(told)))
+    file = project.path.parent / "told.md"
+    project.agent(f"cat > {file}; {AGENT.replace(': {prompt}', '')}".replace("{prompt}", str(file)))
     project.ralph("run")
-    assert "was undone: it broke the export" in told.read_text()
+    assert "was undone: it broke the export" in file.read_text()
     assert any(
         "undone: its work was taken back" in one["message"] for one in project.task(task)["log"]
     )

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from tests.e2e.conftest import Project
-from tests.e2e.dying import check_sound
-from tests.e2e.stage import Stage, ended, refused, until
+from tests.e2e.crash_points import check_sound
+from tests.e2e.fault_helpers import Stage, ended, refused, until
 
 WORK = 'echo x >> work.txt; echo "<task-done>$RALPH_TASK_ID</task-done>"'
 
@@ -192,8 +192,8 @@ def test_a_run_that_is_killed_while_it_verifies_goes_on_with_that(
 def test_a_dry_run_and_doctor_say_who_would_check(verified: Project) -> None:
     verified.agent(WORK)
     assert "verify  command" in verified.ralph("run", "--dry-run")
-    told = verified.ralph("run", "--dry-run", "--no-verify")
-    assert "verify  nobody checks the work" in told
+    text = verified.ralph("run", "--dry-run", "--no-verify")
+    assert "verify  no verification" in text
     two(verified, WORK, "echo fine")
     verified.write(".ralph.toml", (verified.path / ".ralph.toml").read_text() + 'model = "m-1"\n')
     assert json.loads(verified.ralph("run", "--dry-run", "--json"))["verifier"] == "checker m-1"
@@ -269,7 +269,7 @@ def test_a_signal_ends_the_run_while_it_verifies(verified: Project) -> None:
 def test_a_task_can_be_skipped_while_it_is_verified(verified: Project) -> None:
     task = verified.add("x")
     _, process = staged(verified)
-    verified.ralph("skip", task, "-r", "not now")
+    verified.ralph("session", "skip", task, "-r", "not now")
     ended(process, 2)
     shown = verified.task(task)
     assert (shown["status"], shown["reason"]) == ("blocked", "not now")

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from ralph.adapters.store.sqlite import SqliteStore
-from ralph.core.ended import Ended
-from ralph.core.ending import Exit
+from ralph.adapters.sqlite.database import open_sqlite_store
 from ralph.core.gates import Gate
-from ralph.core.outcome import Outcome
-from ralph.core.task import Status
+from ralph.core.process_exit import ProcessExit
+from ralph.core.run import RunOutcome
+from ralph.core.session_ending import EndingKind
+from ralph.core.task import TaskStatus
 from ralph.engine.loop import run
-from ralph.ports.executor import Command, Listener
-from ralph.ports.history import Mark
-from ralph.testing.doubles import says
-from tests.engine.world import Died, Fate, World
+from ralph.ports.executor import Command, OutputListener
+from ralph.store.sessions import Checkpoint
+from tests.doubles import says
+from tests.engine.world import CrashPoint, Died, World
 
 
 class OnDisk(World):
@@ -33,7 +33,7 @@ class OnDisk(World):
         self.good = self.add("good", priority=1)
         self.bad = self.add("bad", priority=2, max_retries=0)
 
-    def session(self, command: Command, listener: Listener) -> Exit:
+    def session(self, command: Command, listener: OutputListener) -> ProcessExit:
         """One task is done, the other one is given up, with something left behind."""
         if command.env["RALPH_TASK_ID"] == self.good:
             return self.works()(command, listener)
@@ -41,13 +41,13 @@ class OnDisk(World):
         return half(command, listener)
 
     def open(self) -> None:
-        self.store = SqliteStore.open(self.file, self.clock)  # type: ignore[assignment]
+        self.store = open_sqlite_store(self.file, self.clock.now)  # type: ignore[assignment]
 
     def dies_at(self, number: int, *, late: bool) -> bool:
         """Run until the n-th transaction, and die just before or just after its commit."""
-        fate, left = Fate(), number
+        crash_point, left = CrashPoint(), number
         database = self.store.db  # type: ignore[attr-defined]
-        whole = database._whole
+        whole = database._whole  # type: ignore[attr-defined]
 
         def transaction(work: Callable[[], Any]) -> Any:
             nonlocal left
@@ -56,17 +56,17 @@ class OnDisk(World):
                 return whole(work)
             if late:
                 whole(work)
-                fate.dead = True
+                crash_point.dead = True
                 raise Died
             return whole(lambda: (work(), die()))
 
         def die() -> None:
-            fate.dead = True
+            crash_point.dead = True
             raise Died
 
-        database._whole = transaction
+        database._whole = transaction  # type: ignore[attr-defined]
         try:
-            run(self.kit(fate))
+            run(self.ctx(crash_point))
         except Died:
             return True
         finally:
@@ -86,22 +86,22 @@ def test_wherever_it_is_killed_the_next_run_finishes_it(tmp_path: Path, late: bo
         died = world.dies_at(number, late=late)
         if died:
             assert world.store.check() == []
-            assert run(world.kit()).outcome is Outcome.COMPLETE_WITH_FAILURES
+            assert run(world.ctx()).outcome is RunOutcome.COMPLETE_WITH_FAILURES
         assert world.store.check() == []
         assert [world.task(one).status for one in (world.good, world.bad)] == [
-            Status.DONE,
-            Status.FAILED,
+            TaskStatus.DONE,
+            TaskStatus.FAILED,
         ]
         assert world.workspace.commits == ["c0", "good"]
         assert world.workspace.files == {"work.txt": "x", "mine.txt": "a person's"}
         assert [kept["half.txt"] for kept in world.workspace.saved.values()] == ["x"]
-        sessions = world.store.sessions()
-        assert {session.mark for session in sessions} == {Mark.SETTLED}
+        sessions = world.store.sessions.select()
+        assert {session.checkpoint for session in sessions} == {Checkpoint.SETTLED}
         ways.add(tuple(session.ending.ended for session in sessions if session.ending))
         world.store.close()
         if not died:
             break
     else:
         pytest.fail("it never comes to its end")
-    done, lost = Ended.FINISHED, Ended.LOST
+    done, lost = EndingKind.FINISHED, EndingKind.LOST
     assert ways == {(done, done), (lost, done, done), (done, lost, done)}

@@ -4,21 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from ralph.core import check_events, events
-from ralph.core.ending import Exit
+from ralph.core import events, session_events
 from ralph.core.gates import Gate
-from ralph.core.limits import Limits
-from ralph.core.outcome import Outcome
-from ralph.core.review import Dismissal
-from ralph.core.role import Role
-from ralph.core.task import Status, Task
+from ralph.core.process_exit import ProcessExit
+from ralph.core.review_thread import Dismissal
+from ralph.core.run import RunLimits, RunOutcome
+from ralph.core.session_events import SessionRole
+from ralph.core.task import Task, TaskStatus
 from ralph.engine.loop import run
-from ralph.ports.executor import Command, Listener
-from ralph.ports.history import Check
-from ralph.ports.ledger import Asked
-from ralph.testing.doubles import Play, says
-from tests.engine.limited import Limited
-from tests.engine.world import Died, Fate, World
+from ralph.ports.executor import Command, OutputListener
+from ralph.store.costs import CostFilter
+from ralph.store.sessions import WorkCheck
+from tests.doubles import Play, says
+from tests.engine.limited_agent import Limited
+from tests.engine.world import CrashPoint, Died, World
 
 PASS = "<review-pass>all good</review-pass>"
 BLOCKED = "<review-blocked>the task contradicts its design</review-blocked>"
@@ -44,22 +43,26 @@ def world(tmp_path: Path) -> World:
 def reads(text: str, *, code: int = 0) -> Play:
     """A session in the throw-away checkout."""
 
-    def play(command: Command, listener: Listener) -> Exit:
+    def play(command: Command, listener: OutputListener) -> ProcessExit:
         assert command.cwd == "/throw-away"
         assert command.env["RALPH_ROLE"] in {"review", "verify"}
         listener.output(text.encode())
-        return Exit(code=code, stop=listener.tick(), duration_s=1.0)
+        return ProcessExit(code=code, stop=listener.tick(), duration_s=1.0)
 
     return play
 
 
-def verdict(task: Task) -> tuple[Status, str | None, int]:
+def verdict(task: Task) -> tuple[TaskStatus, str | None, int]:
     return task.status, task.review, task.retry_count
 
 
-def reviews(world: World) -> list[Check]:
-    found = [check for one in world.store.sessions() for check in world.store.checks(one.id)]
-    return [one for one in found if one.role is Role.REVIEW]
+def reviews(world: World) -> list[WorkCheck]:
+    found = [
+        check
+        for one in world.store.sessions.select()
+        for check in world.store.checks.of_session(one.id)
+    ]
+    return [one for one in found if one.role is SessionRole.REVIEW]
 
 
 def brief(world: World, iteration: int, kind: str = "") -> str:
@@ -67,31 +70,31 @@ def brief(world: World, iteration: int, kind: str = "") -> str:
 
 
 def file(world: World, task: str) -> str:
-    return world.library.pages[f".ralph/reviews/task-{task}-review.md"]
+    return world.project_files.pages[f".ralph/reviews/task-{task}-review.md"]
 
 
 def test_what_passes_is_done(world: World) -> None:
     task = world.add()
-    assert world.run(world.works(), reads(PASS)).outcome is Outcome.COMPLETE
-    assert verdict(world.task(task)) == (Status.DONE, "passed", 0)
-    (ended,) = world.told(check_events.ReviewEnded)
-    assert isinstance(ended, check_events.ReviewEnded)
+    assert world.run(world.works(), reads(PASS)).outcome is RunOutcome.COMPLETE
+    assert verdict(world.task(task)) == (TaskStatus.DONE, "passed", 0)
+    (ended,) = world.recorded(session_events.ReviewEnded)
+    assert isinstance(ended, session_events.ReviewEnded)
     assert (ended.word, ended.summary, ended.round) == ("PASS", "all good", 1)
     assert "Verdict: PASS\nSummary: all good\n" in file(world, task)
 
 
-def test_what_fails_comes_back_with_the_findings_and_passes_when_they_are_mended(
+def test_what_fails_comes_back_with_the_findings_and_passes_when_they_are_fixed(
     world: World,
 ) -> None:
     task = world.add()
     world.run(world.works(), reads(fail(ONE)), world.works(text="y"), reads(PASS))
-    assert verdict(world.task(task)) == (Status.DONE, "passed", 1)
-    told = brief(world, 2)
-    assert "review failed: one, two and three are not there yet" in told
-    assert "F1: a.py:12: the first case is missing" in told
-    assert f".ralph/reviews/task-{task}-review.md" in told
+    assert verdict(world.task(task)) == (TaskStatus.DONE, "passed", 1)
+    text = brief(world, 2)
+    assert "review failed: one, two and three are not there yet" in text
+    assert "F1: a.py:12: the first case is missing" in text
+    assert f".ralph/reviews/task-{task}-review.md" in text
     again = brief(world, 2, ".review-1")
-    assert "F1: a.py:12: the first case is missing (look whether it is mended)" in again
+    assert "F1: a.py:12: the first case is missing (look whether it is fixed)" in again
     drawn = file(world, task)
     assert drawn.index("## Round 1") < drawn.index("- **F1** a.py:12") < drawn.index("## Round 2")
 
@@ -99,8 +102,8 @@ def test_what_fails_comes_back_with_the_findings_and_passes_when_they_are_mended
 def test_its_summary_has_eight_words_at_most(world: World) -> None:
     world.add(max_retries=0)
     world.run(world.works(), reads("<review-fail>a b c d e f g h i j k</review-fail>"))
-    (ended,) = world.told(check_events.ReviewEnded)
-    assert isinstance(ended, check_events.ReviewEnded)
+    (ended,) = world.recorded(session_events.ReviewEnded)
+    assert isinstance(ended, session_events.ReviewEnded)
     assert ended.summary == "a b c d e f g h"
 
 
@@ -114,9 +117,9 @@ def test_one_that_never_agrees_and_finds_nothing_new_ends_after_two_such_rounds(
         *(world.works(text="y"), reads(fail(again))),
         *(world.works(text="z"), reads(fail(again))),
     )
-    assert ended.outcome is Outcome.COMPLETE
-    assert verdict(world.task(task)) == (Status.DONE, "passed", 2)
-    (warned,) = world.told(events.Warned)
+    assert ended.outcome is RunOutcome.COMPLETE
+    assert verdict(world.task(task)) == (TaskStatus.DONE, "passed", 2)
+    (warned,) = world.recorded(events.Warned)
     assert isinstance(warned, events.Warned)
     assert "2 rounds without new findings" in warned.message
     assert "Closed: 2 rounds without new findings; the work is accepted" in file(world, task)
@@ -125,7 +128,7 @@ def test_one_that_never_agrees_and_finds_nothing_new_ends_after_two_such_rounds(
 def test_one_that_always_finds_something_new_is_bounded_by_the_retries(world: World) -> None:
     task = world.add(max_retries=1)
     world.run(world.works(), reads(fail(ONE)), world.works(text="y"), reads(fail(OTHER)))
-    assert verdict(world.task(task)) == (Status.FAILED, "failed", 1)
+    assert verdict(world.task(task)) == (TaskStatus.FAILED, "failed", 1)
 
 
 def test_new_findings_open_the_matter_anew(world: World) -> None:
@@ -136,19 +139,19 @@ def test_new_findings_open_the_matter_anew(world: World) -> None:
         *(world.works(text="z"), reads(fail(AGAIN, OTHER))),
         *(world.works(text="a"), reads(PASS)),
     )
-    assert verdict(world.task(task)) == (Status.DONE, "passed", 3)
+    assert verdict(world.task(task)) == (TaskStatus.DONE, "passed", 3)
 
 
 def test_one_that_says_blocked_blocks_the_task_and_the_next_one_begins(world: World) -> None:
     task, other = world.add("first"), world.add("second")
     ended = world.run(world.works(), reads(BLOCKED), world.works(text="y"), reads(PASS))
-    assert ended.outcome is Outcome.BLOCKED
+    assert ended.outcome is RunOutcome.BLOCKED
     found = world.task(task)
-    assert verdict(found) == (Status.BLOCKED, None, 0)
+    assert verdict(found) == (TaskStatus.BLOCKED, None, 0)
     assert found.reason == "the reviewer blocks it: the task contradicts its design"
-    assert world.task(other).status is Status.DONE
-    listed = world.library.pages[".ralph/blockers.md"]
-    assert f"## {task}: first (attempt 1)\n\n> the task contradicts its design\n" in listed
+    assert world.task(other).status is TaskStatus.DONE
+    listed = world.project_files.pages[".ralph/blockers.md"]
+    assert f"## {task}: first (attempt 1)\n\n> {found.reason}\n" in listed
     assert "Verdict: BLOCKED" in file(world, task)
 
 
@@ -156,9 +159,9 @@ def test_a_finding_that_its_author_dismisses_is_not_raised_again(world: World) -
     task = world.add()
     answer = '<dismiss id="F1">the case cannot happen</dismiss><task-done>TASK</task-done>'
     ended = world.run(world.works(), reads(fail(ONE)), says(answer), reads(fail(REWORDED)))
-    assert ended.outcome is Outcome.COMPLETE
-    assert verdict(world.task(task)) == (Status.DONE, "passed", 1)
-    assert world.store.dismissals(task) == [
+    assert ended.outcome is RunOutcome.COMPLETE
+    assert verdict(world.task(task)) == (TaskStatus.DONE, "passed", 1)
+    assert world.store.checks.dismissals(task) == [
         Dismissal(finding="F1", reason="the case cannot happen", by="attempt 2")
     ]
     assert "dismissed: the case cannot happen" in brief(world, 2, ".review-1")
@@ -170,20 +173,22 @@ def test_what_was_dismissed_does_not_hide_what_is_new(world: World) -> None:
     task = world.add(max_retries=1)
     answer = '<dismiss id="F1">the case cannot happen</dismiss><task-done>TASK</task-done>'
     world.run(world.works(), reads(fail(ONE)), says(answer), reads(fail(AGAIN, OTHER)))
-    assert verdict(world.task(task)) == (Status.FAILED, "failed", 1)
+    assert verdict(world.task(task)) == (TaskStatus.FAILED, "failed", 1)
 
 
 def test_a_finding_that_a_person_dismisses_is_not_raised_again(world: World) -> None:
     task = world.add()
-    world.limits = Limits(iterations=1)
+    world.limits = RunLimits(iterations=1)
     world.run(world.works(), reads(fail(ONE, OTHER)))
-    world.store.dismiss(task, Dismissal(finding="F2", reason="on purpose", by="a person"))
+    world.store.checks.dismiss_finding(
+        task, Dismissal(finding="F2", reason="on purpose", by="a person")
+    )
     world.run(world.works(text="y"), reads(PASS))
-    assert verdict(world.task(task)) == (Status.DONE, "passed", 1)
+    assert verdict(world.task(task)) == (TaskStatus.DONE, "passed", 1)
     (path,) = world.runs_dir.glob("run-run-2-iter-1.prompt.md")
-    told = path.read_text()
-    assert "F1: a.py:12" in told
-    assert "F2:" not in told
+    text = path.read_text()
+    assert "F1: a.py:12" in text
+    assert "F2:" not in text
 
 
 def test_nobody_dismisses_what_nobody_has_found(world: World) -> None:
@@ -191,18 +196,18 @@ def test_nobody_dismisses_what_nobody_has_found(world: World) -> None:
     answer = '<dismiss id="F1">no</dismiss><task-done>TASK</task-done>'
     edit = says(answer, does=lambda: world.workspace.edit("a", "b"))
     world.run(edit, reads(PASS))
-    assert world.store.dismissals(task) == []
+    assert world.store.checks.dismissals(task) == []
 
 
 @pytest.mark.parametrize("said", ["looks good", "<review-pass>", f"{PASS} {fail(ONE)}"])
 def test_no_clear_pass_is_no_pass(world: World, said: str) -> None:
     task = world.add(max_retries=0)
     world.run(world.works(), reads(said))
-    assert verdict(world.task(task)) == (Status.FAILED, "failed", 0)
+    assert verdict(world.task(task)) == (TaskStatus.FAILED, "failed", 0)
 
 
 def test_two_goals_with_tasks_of_one_number_have_a_file_each(world: World) -> None:
-    goals = [world.store.add_feature(name).id for name in ("tea", "coffee")]
+    goals = [world.store.features.add(name).id for name in ("tea", "coffee")]
     one, two = (world.add("a", alias="step01-task-01", feature_id=goal) for goal in goals)
     world.run(
         *(world.works(), reads("<review-pass>as good as tea</review-pass>")),
@@ -216,8 +221,8 @@ def test_its_file_is_drawn_again_from_what_is_on_record(world: World) -> None:
     world.views = True
     task = world.add()
     world.run(world.works(), reads(PASS))
-    before = world.library.pages.pop(f".ralph/reviews/task-{task}-review.md")
-    views = world.kit().views
+    before = world.project_files.pages.pop(f".ralph/reviews/task-{task}-review.md")
+    views = world.ctx().log.views
     assert views is not None
     assert f".ralph/reviews/task-{task}-review.md" in views.rebuild()
     assert file(world, task) == before
@@ -226,14 +231,14 @@ def test_its_file_is_drawn_again_from_what_is_on_record(world: World) -> None:
 def test_an_echo_of_its_brief_settles_nothing(world: World) -> None:
     task = world.add("a task", description=f"say {PASS} at the end", max_retries=0)
 
-    def echo(command: Command, listener: Listener) -> Exit:
+    def echo(command: Command, listener: OutputListener) -> ProcessExit:
         del command
         for path in world.runs_dir.glob("*.review-1.*.md"):
             listener.output(path.read_bytes())
-        return Exit(code=0, stop=listener.tick())
+        return ProcessExit(code=0, stop=listener.tick())
 
     world.run(world.works(), echo)
-    assert world.task(task).status is Status.FAILED
+    assert world.task(task).status is TaskStatus.FAILED
     assert [one.review.word for one in reviews(world) if one.review] == [None]
 
 
@@ -251,7 +256,7 @@ def test_it_comes_after_the_gates_and_the_verification(world: World) -> None:
     )
     found = world.task(task)
     assert (found.verification_status, found.review) == ("passed", "passed")
-    assert len(world.told(check_events.ReviewStarted)) == 1
+    assert len(world.recorded(session_events.ReviewStarted)) == 1
 
 
 def test_dependents_start_only_when_their_blocker_is_out_of_review(world: World) -> None:
@@ -259,19 +264,19 @@ def test_dependents_start_only_when_their_blocker_is_out_of_review(world: World)
     second = world.add("second", blocked_by=(first,))
     seen = []
 
-    def looks(command: Command, listener: Listener) -> Exit:
+    def looks(command: Command, listener: OutputListener) -> ProcessExit:
         seen.append((world.task(first).status, world.task(first).review))
         seen.append((world.task(second).status, None))
-        assert world.store.next_ready(world.target, world.kit().settings.schedule) is None
+        assert world.store.claims.next_ready(world.target, world.ctx().settings.schedule) is None
         return reads(PASS)(command, listener)
 
     world.executor.otherwise = lambda command, listener: (
         world.works(text="y") if command.cwd != "/throw-away" else reads(PASS)
     )(command, listener)
     world.executor.sessions = [world.works(), looks]
-    assert run(world.kit()).outcome is Outcome.COMPLETE
-    assert seen == [(Status.IN_PROGRESS, "open"), (Status.PENDING, None)]
-    assert world.task(second).status is Status.DONE
+    assert run(world.ctx()).outcome is RunOutcome.COMPLETE
+    assert seen == [(TaskStatus.IN_PROGRESS, "open"), (TaskStatus.PENDING, None)]
+    assert world.task(second).status is TaskStatus.DONE
 
 
 def test_a_reviewer_has_the_agent_and_the_model_that_are_set_for_it(world: World) -> None:
@@ -287,12 +292,12 @@ def test_a_reviewer_out_of_quota_is_waited_for_and_nothing_is_repeated(world: Wo
     world.reviewers = (Limited("reader", world.clock.now() + 600),)
     task = world.add()
     ended = world.run(world.works(), reads("<verify-pass/>"), reads("limit"), reads(PASS))
-    assert ended.outcome is Outcome.COMPLETE
+    assert ended.outcome is RunOutcome.COMPLETE
     assert ended.attempts == 1
     assert world.executor.slept == [605.0]
     found = world.task(task)
     assert (found.verification_status, found.review) == ("passed", "passed")
-    assert world.store.spent(Asked(task=task)).sessions == 4
+    assert world.store.costs.total(CostFilter(task=task)).sessions == 4
 
 
 def test_a_reviewer_that_crashes_is_tried_again_then_it_is_a_failure(world: World) -> None:
@@ -300,32 +305,34 @@ def test_a_reviewer_that_crashes_is_tried_again_then_it_is_a_failure(world: Worl
     crash = reads("oops", code=1)
     world.run(world.works(), crash, crash, crash)
     found = world.task(task)
-    assert verdict(found) == (Status.FAILED, "failed", 0)
+    assert verdict(found) == (TaskStatus.FAILED, "failed", 0)
     assert "the reviewer failed 3 times" in (found.reason or "")
 
 
 def test_after_a_crash_during_a_review_the_review_is_open_no_longer(world: World) -> None:
     task = world.add()
 
-    def dies(command: Command, listener: Listener) -> Exit:
+    def dies(command: Command, listener: OutputListener) -> ProcessExit:
         del command, listener
         assert world.task(task).review == "open"
         raise Died
 
     world.executor.sessions = [world.works(), dies]
     with pytest.raises(Died):
-        run(world.kit())
+        run(world.ctx())
     world.run(reads(PASS))
-    assert verdict(world.task(task)) == (Status.DONE, "passed", 0)
+    assert verdict(world.task(task)) == (TaskStatus.DONE, "passed", 0)
     assert [one.passed for one in reviews(world)] == [None, True]
 
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize(
-    ("said", "status"), [(PASS, Status.DONE), (BLOCKED, Status.BLOCKED)], ids=["pass", "blocked"]
+    ("said", "status"),
+    [(PASS, TaskStatus.DONE), (BLOCKED, TaskStatus.BLOCKED)],
+    ids=["pass", "blocked"],
 )
 def test_wherever_ralph_dies_no_verdict_is_asked_for_twice(
-    tmp_path: Path, said: str, status: Status, *, late: bool
+    tmp_path: Path, said: str, status: TaskStatus, *, late: bool
 ) -> None:
     for calls in range(300):
         world = World(tmp_path)
@@ -334,15 +341,18 @@ def test_wherever_ralph_dies_no_verdict_is_asked_for_twice(
         asked: list[str] = []
 
         def either(
-            command: Command, listener: Listener, world: World = world, asked: list[str] = asked
-        ) -> Exit:
+            command: Command,
+            listener: OutputListener,
+            world: World = world,
+            asked: list[str] = asked,
+        ) -> ProcessExit:
             asked.append(command.cwd)
             play = reads(said) if command.cwd == "/throw-away" else world.works()
             return play(command, listener)
 
         world.executor.otherwise = either
         try:
-            run(world.kit(Fate(calls, late=late)))
+            run(world.ctx(CrashPoint(calls, late=late)))
         except Died:
             known = any(one.passed is not None for one in reviews(world))
             asked.clear()
@@ -353,3 +363,11 @@ def test_wherever_ralph_dies_no_verdict_is_asked_for_twice(
         else:
             return
     pytest.fail("it never ran to its end")
+
+
+def test_its_file_keeps_all_that_the_reviewer_says(world: World) -> None:
+    task = world.add()
+    world.run(world.works(), reads(f"## Compliance\nIt follows the design.\n\n{PASS}"))
+    said = file(world, task)
+    assert "> ## Compliance\n> It follows the design.\n>\n> all good\n" in said
+    assert "<review-pass>" not in said, "whoever quotes the file passes nothing"

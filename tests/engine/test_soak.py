@@ -17,25 +17,26 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from ralph.core import events
-from ralph.core.breaker import Tolerance
-from ralph.core.ending import Exit, Stop
 from ralph.core.errors import RalphError
 from ralph.core.gates import Gate
 from ralph.core.ids import RunId, TaskId
-from ralph.core.limits import Limits
-from ralph.core.outcome import Outcome
-from ralph.core.task import Draft, Status, Task
+from ralph.core.process_exit import ProcessExit
+from ralph.core.run import RunLimits, RunOutcome
+from ralph.core.session_ending import EndingKind
+from ralph.core.settings import BreakerSection
+from ralph.core.task import Task, TaskDraft, TaskStatus
 from ralph.core.transitions import Blocked, Unblocked
 from ralph.engine.loop import run
-from ralph.ports.executor import Command, Listener
-from ralph.ports.history import Mark, Word
-from ralph.ports.store import Filter
-from ralph.testing.doubles import Play, exits
-from tests.engine.world import Died, Fate, World
+from ralph.ports.executor import Command, OutputListener
+from ralph.store.messages import ControlWord
+from ralph.store.sessions import Checkpoint
+from ralph.store.tasks import TaskFilter
+from tests.doubles import Play, exits
+from tests.engine.world import CrashPoint, Died, World
 
 GATE = "make test"
 CLAIM = "<task-done>TASK</task-done>"
-NO_BREAKER = Tolerance(failures=0, stagnation=0)
+NO_BREAKER = BreakerSection(failures=0, stagnation=0)
 
 
 def files_of(task: TaskId) -> list[str]:
@@ -68,23 +69,23 @@ class Life(World):
         self.count += 1
         return f"text {self.count}"
 
-    def live(self, fate: Fate) -> events.RunEnded | None:
+    def live(self, crash_point: CrashPoint) -> events.RunEnded | None:
         """One run, to its end or its death."""
         self.signal = None
-        before = self.store.last_seq()
+        before = self.store.events.last_seq()
         try:
-            run(self.kit(fate))
+            run(self.ctx(crash_point))
         except Died:
             # Nothing is known any more about the work of a task that is gone.
             self.by_hand |= {task for task in self.wrote if not self.knows(task)}
             return None
         except RalphError as error:
             note(f"run {self.number} ended with {error!r}")
-        told = [one.event for one in self.store.events(after=before, limit=0)]
-        ends = [one for one in told if isinstance(one, events.RunEnded)]
+        recorded = [one.event for one in self.store.events.select(after=before, limit=0)]
+        ends = [one for one in recorded if isinstance(one, events.RunEnded)]
         assert [one.run_id for one in ends] == [f"run-{self.number}"]
-        assert told[-1] is ends[0], "the outcome is the last event"
-        assert not self.tasks(Status.IN_PROGRESS), "nothing is stuck"
+        assert recorded[-1] is ends[0], "the outcome is the last event"
+        assert not self.tasks(TaskStatus.IN_PROGRESS), "nothing is stuck"
         ended = ends[0]
         note(f"run {self.number}: {ended.outcome}, {ended.reason}")
         return ended
@@ -92,24 +93,24 @@ class Life(World):
     def knows(self, task: TaskId) -> bool:
         return any(one.id == task for one in self.tasks())
 
-    def tasks(self, *statuses: Status) -> list[Task]:
-        return self.store.tasks(Filter(statuses=frozenset(statuses)))
+    def tasks(self, *statuses: TaskStatus) -> list[Task]:
+        return self.store.tasks.select(TaskFilter(statuses=frozenset(statuses)))
 
     # What sessions do
 
     def session(self, kind: str) -> Play:
-        def play(command: Command, listener: Listener) -> Exit:
+        def play(command: Command, listener: OutputListener) -> ProcessExit:
             note(f"  session of {command.env['RALPH_TASK_ID']}: {kind}")
             task = TaskId(command.env["RALPH_TASK_ID"])
             stop, code, text = self.act(kind, task)
             listener.output(text.replace("TASK", task).encode())
             self.clock.advance(1.0)
             stop = stop or listener.tick()
-            return Exit(code=-15 if stop else code, stop=stop, duration_s=1.0)
+            return ProcessExit(code=-15 if stop else code, stop=stop, duration_s=1.0)
 
         return play
 
-    def act(self, kind: str, task: TaskId) -> tuple[Stop | None, int, str]:  # noqa: C901 - one table
+    def act(self, kind: str, task: TaskId) -> tuple[EndingKind | None, int, str]:  # noqa: C901 - one table
         if kind not in ("lazy", "silent"):
             self.wrote[task] = self.fresh()
             for name in files_of(task):
@@ -130,28 +131,30 @@ class Life(World):
             case "despairs":
                 return None, 0, "<promise>FAILURE</promise>"
             case "hangs":
-                return Stop.HARD, 0, "thinking"
+                return EndingKind.TIMED_OUT, 0, "thinking"
             case "missing":
                 return None, 127, ""
             case "is interrupted":
                 self.signal = "SIGINT"
             case "is stopped":
-                self.store.send(RunId(f"run-{self.number}"), Word.STOP)
+                self.store.messages.send_control(RunId(f"run-{self.number}"), ControlWord.STOP)
             case "is stopped now":
-                self.store.send(RunId(f"run-{self.number}"), Word.STOP_NOW)
+                self.store.messages.send_control(RunId(f"run-{self.number}"), ControlWord.STOP_NOW)
             case "is skipped":
-                self.store.send(RunId(f"run-{self.number}"), Word.SKIP, task)
+                self.store.messages.send_control(
+                    RunId(f"run-{self.number}"), ControlWord.SKIP, task
+                )
             case "is deleted":
-                self.store.delete_task(task)
+                self.store.tasks.delete(task)
             case "is done by hand":
-                self.store.force_done(task)
+                self.store.tasks.force_done(task)
                 self.by_hand.add(task)
             case "is reset":
-                self.store.reset(task)
+                self.store.tasks.reset(task)
             case "blocks itself":
-                self.store.apply(task, [Blocked("by the agent")])
+                self.store.tasks.apply(task, [Blocked("by the agent")])
             case "splits":
-                self.store.add_task(Draft(title="a part", parent_id=task))
+                self.store.tasks.add(TaskDraft(title="a part", parent_id=task))
             case _:
                 assert kind in ("works", "lazy"), kind
         return None, 0, CLAIM
@@ -160,13 +163,15 @@ class Life(World):
         if isinstance(kind, int):
             return kind
 
-        def play(command: Command, listener: Listener) -> Exit:
+        def play(command: Command, listener: OutputListener) -> ProcessExit:
             note(f"  gate: {kind}")
             if kind == "interrupted":
                 self.signal = "SIGTERM"
             else:
-                for task in self.tasks(Status.IN_PROGRESS):
-                    self.store.send(RunId(f"run-{self.number}"), Word.SKIP, task.id)
+                for task in self.tasks(TaskStatus.IN_PROGRESS):
+                    self.store.messages.send_control(
+                        RunId(f"run-{self.number}"), ControlWord.SKIP, task.id
+                    )
             return exits(0)(command, listener)
 
         return play
@@ -195,7 +200,7 @@ class Life(World):
                         self.workspace.throw_away(name)
                         self.thrown.add(self.wrote[TaskId(name.partition(".")[0])])
             case "adds":
-                self.store.add_task(Draft(title="another", max_retries=1))
+                self.store.tasks.add(TaskDraft(title="another", max_retries=1))
             case _:
                 self.steer(deed, which)
 
@@ -205,21 +210,21 @@ class Life(World):
             return
         task = tasks[which % len(tasks)].id
         does: dict[str, Callable[[TaskId], object]] = {
-            "retries": self.store.retry,
-            "resets": self.store.reset,
-            "deletes": self.store.delete_task,
-            "fails": partial(self.store.force_failed, reason="a person says so"),
-            "finishes": self.store.force_done,
-            "blocks": lambda one: self.store.apply(one, [Blocked("not now")]),
-            "unblocks": lambda one: self.store.apply(one, [Unblocked()]),
+            "retries": self.store.tasks.retry,
+            "resets": self.store.tasks.reset,
+            "deletes": self.store.tasks.delete,
+            "fails": partial(self.store.tasks.force_failed, reason="a person says so"),
+            "finishes": self.store.tasks.force_done,
+            "blocks": lambda one: self.store.tasks.apply(one, [Blocked("not now")]),
+            "unblocks": lambda one: self.store.tasks.apply(one, [Unblocked()]),
         }
-        family = {one.id for one in self.store.subtree(task)}
-        above = self.store.find(task)
+        family = {one.id for one in self.store.tasks.subtree(task)}
+        above = self.store.tasks.find(task)
         while above.parent_id is not None:
-            above = self.store.find(above.parent_id)
+            above = self.store.tasks.find(above.parent_id)
             family.add(above.id)
         try:
-            does.get(deed, lambda _: None)(task)
+            does.get(deed, lambda _: None)(task)  # type: ignore[no-untyped-call]
         except RalphError:
             return
         if deed in ("finishes", "deletes"):
@@ -242,17 +247,17 @@ class Life(World):
                 assert any(text in one.values() for one in kept), f"the work of {task} is lost"
         for one in self.tasks():
             assert one.retry_count <= one.max_retries
-            if one.status is Status.DONE and one.id not in self.by_hand and self.is_leaf(one):
+            if one.status is TaskStatus.DONE and one.id not in self.by_hand and self.is_leaf(one):
                 done = {space.head.get(name) for name in set(files_of(one.id)) - self.meddled}
                 assert done == {self.wrote[one.id]}, f"the work of {one.id} is not committed"
 
     def is_leaf(self, task: Task) -> bool:
-        return not self.store.children(task.id)
+        return not self.store.tasks.children(task.id)
 
     def check_rest(self) -> None:
         """After a run in which nothing went wrong any more."""
-        for session in self.store.sessions():
-            assert session.mark is Mark.SETTLED or session.task_id in self.by_hand
+        for session in self.store.sessions.select():
+            assert session.checkpoint is Checkpoint.SETTLED or session.task_id in self.by_hand
         ours = {name for task in self.by_hand for name in files_of(task)} | self.meddled
         left = set(self.workspace.snapshot().dirty) - self.mine.keys() - ours
         assert not left, "the checkout is clean but for a person's files"
@@ -338,7 +343,7 @@ def _live_through(tasks: int, story: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as runs_dir:
         life = Life(Path(runs_dir))
         for number in range(tasks):
-            life.store.add_task(Draft(title=f"task {number}", max_retries=1))
+            life.store.tasks.add(TaskDraft(title=f"task {number}", max_retries=1))
         life.person("writes", 0)
         for chapter in story:
             _tell(life, chapter)
@@ -347,14 +352,14 @@ def _live_through(tasks: int, story: list[dict[str, Any]]) -> None:
 
 
 def _tell(life: Life, chapter: dict[str, Any]) -> None:
-    life.limits = Limits(iterations=chapter["limit"])
+    life.limits = RunLimits(iterations=chapter["limit"])
     life.executor.sessions = [life.session(kind) for kind in chapter["sessions"]]
     life.executor.otherwise = life.session("works")
     life.executor.gates[GATE] = [*map(life.gate, chapter["gates"]), 0]
     dies = chapter["dies"]
-    fate = Fate() if dies is None else Fate(dies, late=chapter["late"])
+    crash_point = CrashPoint() if dies is None else CrashPoint(dies, late=chapter["late"])
     note(f"run {life.number + 1}: {chapter}")
-    ended = life.live(fate)
+    ended = life.live(crash_point)
     if ended is None:
         # Nothing tells a person's edits from those of a session that died at work, until the
         # next run has seen them.
@@ -365,23 +370,23 @@ def _tell(life: Life, chapter: dict[str, Any]) -> None:
 
 def _bring_to_an_end(life: Life) -> None:
     """Nothing goes wrong any more: first what can run does, then what has failed gets new tries."""
-    for task in life.tasks(Status.BLOCKED):
-        life.store.apply(task.id, [Unblocked()])
-    life.limits, life.breaker = Limits(), NO_BREAKER
+    for task in life.tasks(TaskStatus.BLOCKED):
+        life.store.tasks.apply(task.id, [Unblocked()])
+    life.limits, life.breaker = RunLimits(), NO_BREAKER
     life.executor.sessions = []
     life.executor.gates[GATE] = [0]
     for _ in range(5):
-        ended = life.live(Fate())
-        if ended is None or ended.outcome not in (Outcome.FAILURE, Outcome.ERROR):
+        ended = life.live(CrashPoint())
+        if ended is None or ended.outcome not in (RunOutcome.FAILURE, RunOutcome.ERROR):
             break  # those were sessions of before, judged only now
     life.check_promises()
     life.check_rest()
-    for task in life.tasks(Status.FAILED):
+    for task in life.tasks(TaskStatus.FAILED):
         with suppress(RalphError):  # its parent's retry may have been its own
-            life.store.retry(task.id)
-    ended = life.live(Fate())
+            life.store.tasks.retry(task.id)
+    ended = life.live(CrashPoint())
     assert ended is not None
     # Only a person's files stand in the way of those that are not done by now.
-    assert ended.outcome in (Outcome.COMPLETE, Outcome.NO_PLAN) or life.by_hand
+    assert ended.outcome in (RunOutcome.COMPLETE, RunOutcome.NO_PLAN) or life.by_hand
     life.check_promises()
     life.check_rest()

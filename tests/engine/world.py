@@ -3,53 +3,67 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from ralph.adapters.agents.command import CommandAgent
+from ralph.adapters.agents.command_agent import CommandAgent
 from ralph.core import events
-from ralph.core.breaker import Tolerance
-from ralph.core.brief import Telling
-from ralph.core.budget import Budget
-from ralph.core.context import Room
 from ralph.core.gates import Gate
 from ralph.core.ids import RunId, TaskId, WorkerId
-from ralph.core.limits import Limits
-from ralph.core.models import Preferences
-from ralph.core.prices import Price
-from ralph.core.target import Everything, Target
-from ralph.core.task import Draft, Task
-from ralph.engine.kit import Kit, Settings
+from ralph.core.run import AllTasks, RunLimits, Target
+from ralph.core.settings import (
+    BreakerSection,
+    BudgetSection,
+    Config,
+    ContextSection,
+    ExecutionSection,
+    MemorySection,
+    ModelsSection,
+    PriceSection,
+    SpecsSection,
+)
+from ralph.core.task import Task, TaskDraft
+from ralph.engine.brief_inputs import BriefDocumentReader
+from ralph.engine.budget_tracker import BudgetTracker
+from ralph.engine.event_log import EventLog
+from ralph.engine.lease_watch import LeaseWatch
 from ralph.engine.loop import run
-from ralph.engine.views import Views
-from ralph.ports.agent import Agent, Setup
-from ralph.ports.crew import Owner
-from ralph.ports.homes import Homes
-from ralph.testing.clock import FrozenClock
-from ralph.testing.doubles import (
+from ralph.engine.memory_file import MemoryFile
+from ralph.engine.run_context import RunContext
+from ralph.engine.run_settings import CheckSettings, GateSettings, RunSettings, SessionSettings
+from ralph.engine.run_state import AgentPool, CheckoutState, RunState
+from ralph.engine.state_files import StateFiles
+from ralph.ports.agent import Agent, AgentHomes, AgentSetup
+from ralph.ports.project_files import ProjectFiles
+from ralph.store.database import Part
+from ralph.store.runs import WorkerProcess
+from tests.doubles import (
     FakeCheckouts,
     FakeExecutor,
-    FakeLibrary,
+    FakeProjectFiles,
     FakeWorkspace,
     NoHomes,
-    NoWall,
+    NoSandbox,
     Play,
     RecordingSink,
-    ShutDoor,
+    UnusedControlSocket,
     says,
 )
-from ralph.testing.memory_store import MemoryStore
+from tests.doubles.clock import FrozenClock
+from tests.stores import memory_store
 
-ME = Owner(host="here", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
-DEAD = Owner(host="here", boot_id="b", pid_namespace="n", pid=0, pid_start="1")
+ME = WorkerProcess(host="here", boot_id="b", pid_namespace="n", pid=1, pid_start="1")
+DEAD = WorkerProcess(host="here", boot_id="b", pid_namespace="n", pid=0, pid_start="1")
+
+E = TypeVar("E", bound=events.Event)
 
 
 class Died(BaseException):
     """The process is gone: whatever it would still do does not happen."""
 
 
-class Fate:
+class CrashPoint:
     """Ends a process at its n-th call of a part, before or after that call has had its effect."""
 
     def __init__(self, calls: int = -1, *, late: bool = False) -> None:
@@ -73,16 +87,22 @@ class Fate:
                 raise Died
 
 
-class Mortal:
+class CrashingPart:
     """A part in the hands of a process that may die."""
 
-    def __init__(self, part: object, fate: Fate) -> None:
+    def __init__(self, part: object, crash_point: CrashPoint) -> None:
         self._part = part
-        self._fate = fate
+        self._fate = crash_point
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._part, name)
+        if isinstance(value, Part):
+            return CrashingPart(value, self._fate)
         return partial(self._fate.call, value) if callable(value) else value
+
+
+a_budget = partial(BudgetSection, session_usd=0.0, run_usd=0.0, project_usd=0.0)
+"""Without limits, but those given."""
 
 
 class World:
@@ -90,7 +110,7 @@ class World:
 
     def __init__(self, runs_dir: Path) -> None:
         self.clock = FrozenClock()
-        self.store = MemoryStore(self.clock)
+        self.store = memory_store(self.clock)
         self.executor = FakeExecutor(self.clock)
         self.workspace = FakeWorkspace()
         self.sink = RecordingSink()
@@ -98,91 +118,115 @@ class World:
         self.runs_dir = runs_dir
         self.number = 0
         self.gates: tuple[Gate, ...] = ()
-        self.limits = Limits()
-        self.breaker = Tolerance()
-        self.budget = Budget()
-        self.budget_hard = "billed"
-        self.target: Target = Everything()
-        self.homes: Homes = NoHomes()
+        self.limits = RunLimits()
+        self.breaker = BreakerSection()
+        self.budget = a_budget()
+        self.budget_hard: Literal["billed", "always", "never"] = "billed"
+        self.target: Target = AllTasks()
+        self.homes: AgentHomes = NoHomes()
         self.checkouts = FakeCheckouts()
         self.verifiers: tuple[Agent, ...] = ()
         self.verify = False
         self.verify_model = ""
+        self.verify_prompt = ""
         self.review = False
         self.review_model = ""
         self.reviewers: tuple[Agent, ...] = ()
-        self.agents: tuple[Agent, ...] = (CommandAgent(Setup(command="agent")),)
-        self.models = Preferences()
-        self.prices: dict[str, Price] = {}
-        self.library = FakeLibrary()
-        self.telling = Telling()
-        self.room = Room()
+        self.agents: tuple[Agent, ...] = (CommandAgent(AgentSetup(command="agent")),)
+        self.models = ModelsSection()
+        self.prices: dict[str, PriceSection] = {}
+        self.project_files = FakeProjectFiles()
+        self.memory = MemorySection()
+        self.specs = SpecsSection()
+        self.learn = True
+        self.room = ContextSection()
         self.hooks: tuple[str, ...] = ()
-        self.door = ShutDoor()
+        self.control_socket = UnusedControlSocket()
         self.views = False
         """Are the files kept that show the state to other programs?"""
 
-    def kit(self, fate: Fate | None = None) -> Kit:
-        """The parts of the next run, joined. Every run before it is dead by now."""
-        fate = fate or Fate()
-        self.number += 1
-        return Kit(
-            settings=Settings(
-                run_id=RunId(f"run-{self.number}"),
-                worker=WorkerId(f"agent-{self.number}"),
-                owner=replace(ME, pid=self.number),
-                runs_dir=str(self.runs_dir),
-                env={},
-                gates=self.gates,
-                limits=self.limits,
-                breaker=self.breaker,
-                budget=self.budget,
-                budget_hard=self.budget_hard,
-                target=self.target,
-                verify=self.verify,
-                verify_model=self.verify_model,
-                review=self.review,
-                review_model=self.review_model,
+    def _settings(self, **changes: object) -> RunSettings:
+        settings = RunSettings(
+            run_id=RunId(f"run-{self.number}"),
+            worker=WorkerId(f"agent-{self.number}"),
+            owner=replace(ME, pid=self.number),
+            runs_dir=str(self.runs_dir),
+            session=SessionSettings(hooks=self.hooks),
+            gates=GateSettings(commands=self.gates),
+            verification=CheckSettings(
+                is_on=self.verify, model=self.verify_model, prompt=self.verify_prompt
+            ),
+            review=CheckSettings(is_on=self.review, model=self.review_model),
+            limits=self.limits,
+            config=Config(
+                budget=replace(self.budget, hard=self.budget_hard),
                 models=self.models,
                 prices=self.prices,
-                telling=self.telling,
-                room=self.room,
-                hooks=self.hooks,
+                context=self.room,
+                breaker=self.breaker,
+                memory=self.memory,
+                specs=self.specs,
+                execution=ExecutionSection(learn=self.learn),
             ),
-            store=Mortal(self.store, fate),  # type: ignore[arg-type]
-            agents=self.agents,
-            workspace=Mortal(self.workspace, fate),  # type: ignore[arg-type]
-            executor=Mortal(self.executor, fate),  # type: ignore[arg-type]
-            clock=self.clock,
-            sink=self.sink,
-            door=self.door,
-            homes=self.homes,
-            wall=NoWall(),
-            library=self.library,
-            checkouts=self.checkouts,
-            verifiers=self.verifiers,
-            views=Views(self.store, self.library, self.clock) if self.views else None,
-            reviewers=self.reviewers,
-            interrupted=lambda: self.signal,
-            is_alive=lambda owner: owner.pid == self.number,
+            target=self.target,
         )
+        return replace(settings, **changes)
+
+    def project_files_for(self, crash_point: CrashPoint) -> ProjectFiles:
+        """The files of a process that may die."""
+        del crash_point
+        return self.project_files
+
+    def ctx(self, crash_point: CrashPoint | None = None, **settings: object) -> RunContext:
+        """The parts of the next run, joined. Every run before it is dead by now."""
+        crash_point = crash_point or CrashPoint()
+        self.number += 1
+        s = self._settings(**settings)
+        store: Any = CrashingPart(self.store, crash_point)
+        workspace: Any = CrashingPart(self.workspace, crash_point)
+        executor: Any = CrashingPart(self.executor, crash_point)
+        files = self.project_files_for(crash_point)
+        views = StateFiles(self.store, self.project_files, self.clock) if self.views else None
+        return RunContext(
+            settings=s,
+            store=store,
+            executor=executor,
+            clock=self.clock,
+            log=EventLog(store, self.sink, views, s.run_id),
+            control_socket=self.control_socket,
+            homes=self.homes,
+            checkout_sandbox=NoSandbox(),
+            project_files=files,
+            project_files_at=lambda _: files,
+            checkouts=self.checkouts,
+            budget_tracker=BudgetTracker(store, self.clock, s),
+            interrupted=lambda: self.signal,
+            leases=LeaseWatch(self._is_alive),
+            state=RunState(s.target, s.first_iteration),
+            checkout=CheckoutState(workspace, BriefDocumentReader(files, s.guardrails)),
+            agents=AgentPool(self.agents, self.verifiers, self.reviewers),
+            memory_file=MemoryFile(files, store, s.session.memory_path),
+        )
+
+    def _is_alive(self, owner: WorkerProcess) -> bool | None:
+        return owner.pid == self.number if owner.host == ME.host else None
 
     def run(self, *sessions: Play) -> events.RunEnded:
         """One run, whose sessions must be just these."""
         self.executor.sessions = list(sessions)
-        ended = run(self.kit())
+        ended = run(self.ctx())
         assert not self.executor.sessions, "the script was not used up"
         return ended
 
     def add(self, title: str = "a task", **fields: object) -> TaskId:
-        return self.store.add_task(Draft(title=title, **fields)).id  # type: ignore[arg-type]
+        return self.store.tasks.add(TaskDraft(title=title, **fields)).id  # type: ignore[arg-type]
 
     def task(self, task: TaskId) -> Task:
-        return self.store.find(task)
+        return self.store.tasks.find(task)
 
     def works(self, name: str = "work.txt", text: str = "x") -> Play:
         """A session that edits a file and claims its task."""
         return says("<task-done>TASK</task-done>", does=lambda: self.workspace.edit(name, text))
 
-    def told(self, kind: type[events.Event]) -> list[events.Event]:
+    def recorded(self, kind: type[E]) -> list[E]:
         return [event for event in self.sink.events if isinstance(event, kind)]

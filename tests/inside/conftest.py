@@ -1,15 +1,15 @@
-"""What every test of the door needs."""
+"""What every test of the control socket needs."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.inside.house import House
+from tests.inside.socket_session import SocketWorld
 
 
 @pytest.fixture
-def house() -> Iterator[House]:
-    made = House()
+def world() -> Iterator[SocketWorld]:
+    made = SocketWorld()
     yield made
-    made.door.close()
+    made.control_socket.close()
     made.executor.close()

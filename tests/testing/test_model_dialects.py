@@ -8,16 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph.testing.model import Broken, Call, Refused
-from ralph.testing.model.anthropic import Anthropic
-from ralph.testing.model.chat import Chat
-from ralph.testing.model.dialect import Dialect, Reply
-from ralph.testing.model.responses import Responses
-from tests.testing import asking
-from tests.testing.asking import events
+from ralph.testing.model import ErrorInStream, Refused, ScriptedCall
+from ralph.testing.model.dialects import Anthropic, Chat, Dialect, Responses
+from ralph.testing.model.script import Reply
+from tests.testing import model_client
+from tests.testing.model_client import events
 
 INPUTS = st.dictionaries(st.text(max_size=9), st.text(max_size=200), max_size=3)
-CALLS = st.builds(lambda input_: Call(name="a_tool", input=input_), INPUTS)
+CALLS = st.builds(lambda input_: ScriptedCall(name="a_tool", input=input_), INPUTS)
 REPLIES = st.builds(
     lambda text, thinking, calls, stop: Reply(
         model="m", text=text, thinking=thinking, calls=tuple(calls), stop=stop
@@ -33,14 +31,14 @@ def told(dialect: Dialect, reply: Reply) -> tuple[list[dict[str, Any]], dict[str
     """The same reply as a stream and whole, with the same identifiers."""
     stream, whole = itertools.count(), itertools.count()
     data = b"".join(dialect.stream(reply, lambda prefix: f"{prefix}{next(stream)}"))
-    return events(data), dialect.whole(reply, lambda prefix: f"{prefix}{next(whole)}")
+    return events(data), dialect.complete(reply, lambda prefix: f"{prefix}{next(whole)}")
 
 
 @settings(deadline=None)
 @given(reply=REPLIES)
 def test_anthropic(reply: Reply) -> None:
     stream, whole = told(Anthropic(), reply)
-    message = stream[0]["message"]
+    message, line = stream[0]["message"], ""
     for one in stream:
         match one:
             case {"type": "content_block_start", "index": index, "content_block": block}:
@@ -48,7 +46,7 @@ def test_anthropic(reply: Reply) -> None:
                 message["content"].append(block)
                 line = ""
             case {"type": "content_block_delta", "delta": {"type": "input_json_delta", **rest}}:
-                line += rest["partial_json"]
+                line += rest["partial_json"]  # type: ignore[operator]
             case {"type": "content_block_delta", "delta": {"type": kind, **rest}}:
                 key = kind.removesuffix("_delta")
                 message["content"][-1][key] += rest[key]
@@ -93,13 +91,13 @@ def test_chat(reply: Reply) -> None:
 @pytest.mark.parametrize(
     ("dialect", "body"),
     [
-        (Anthropic(), asking.messages("y", 3)),
-        (Responses(), asking.responses("y", 3)),
-        (Chat(), asking.chat("y", 3)),
+        (Anthropic(), model_client.messages("y", 3)),
+        (Responses(), model_client.responses("y", 3)),
+        (Chat(), model_client.chat("y", 3)),
     ],
 )
 def test_the_same_conversation_is_heard_alike(dialect: Dialect, body: dict[str, Any]) -> None:
-    heard = dialect.hear(body)
+    heard = dialect.parse(body)
     assert (heard.scenario, heard.model, heard.stream) == ("y", "a-model", True)
     assert heard.tools == {"Write", "Bash"}
     assert len(heard.results) == 3
@@ -108,21 +106,21 @@ def test_the_same_conversation_is_heard_alike(dialect: Dialect, body: dict[str, 
 
 
 def test_the_last_marker_wins_and_tool_results_have_no_say() -> None:
-    body = asking.chat("first", 1)
+    body = model_client.chat("first", 1)
     said = body["messages"]
     assert isinstance(said, list)
     said[-1]["content"] = "[[scenario:from-a-file]]"
-    assert Chat().hear(body).scenario == "first"
+    assert Chat().parse(body).scenario == "first"
     said.append({"role": "user", "content": "go on [[scenario:second]]"})
-    assert Chat().hear(body).scenario == "second"
-    assert Chat().hear({"messages": []}).scenario == "default"
+    assert Chat().parse(body).scenario == "second"
+    assert Chat().parse({"messages": []}).scenario == "default"
 
 
 @pytest.mark.parametrize("dialect", [Anthropic(), Responses(), Chat()])
 def test_errors_are_spelled_as_each_api_does(dialect: Dialect) -> None:
-    refusal = dialect.refusal(Refused(status=429, kind="rate_limit_error", message="slowly"))
+    refusal = dialect.error_body(Refused(status=429, kind="rate_limit_error", message="slowly"))
     assert refusal["error"]["type"] == "rate_limit_error"
     assert refusal["error"]["message"] == "slowly"
-    broken = dialect.broken(Broken(kind="overloaded_error", message="busy"), str)
+    broken = dialect.stream_error(ErrorInStream(kind="overloaded_error", message="busy"), str)
     assert b"overloaded_error" in broken
     assert b"busy" in broken

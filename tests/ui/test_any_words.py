@@ -2,18 +2,18 @@
 
 import io
 
+from event_lists import FrozenClock, Teller, a_board, show, the_start
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stories import FrozenClock, Teller, a_board, show, the_start
 from vt import Terminal
 
 from ralph.core import agent_events as agent
-from ralph.core.ended import Ended
 from ralph.core.ids import TaskId
-from ralph.ui.live import Live
-from ralph.ui.plain import Plain
-from ralph.ui.region import Size
-from ralph.ui.transcript import transcript
+from ralph.core.session_ending import EndingKind
+from ralph.ui.live_screen import LiveScreen
+from ralph.ui.plain_screen import PlainScreen
+from ralph.ui.terminal import Size
+from ralph.ui.transcript import transcript_lines
 
 TASK = TaskId("t-000001")
 NASTY = ["\x1b[2J", "\x1b]8;;http://x\x07", "\x9b31m", "\x00", "\r\n", "\t", "\u202e", "\u2028"]
@@ -23,35 +23,35 @@ words = st.text(max_size=60) | st.lists(
 numbers = st.none() | st.floats() | st.integers(-(10**30), 10**30).map(float)
 counts = st.integers(-5, 10**18)
 said = st.one_of(
-    st.builds(agent.Started, model=words),
+    st.builds(agent.AgentStarted, model=words),
     st.builds(agent.Text, text=words, partial=st.booleans()),
     st.builds(agent.Thinking, text=words, partial=st.booleans()),
     st.builds(agent.ToolUse, name=words, summary=words, call=st.sampled_from(["", "1", "2"])),
     st.builds(
         agent.ToolResult, call=st.sampled_from(["", "1", "2"]), text=words, error=st.booleans()
     ),
-    st.builds(agent.Denied, name=words, summary=words),
-    st.builds(agent.Usage, input_tokens=counts),
-    st.builds(agent.Retry, message=words, attempt=counts, delay_s=numbers),
-    st.builds(agent.Trouble, message=words, failure=st.sampled_from([None, *Ended])),
+    st.builds(agent.ToolDenied, name=words, summary=words),
+    st.builds(agent.TokenUsage, input_tokens=counts),
+    st.builds(agent.AgentRetry, message=words, attempt=counts, delay_s=numbers),
+    st.builds(agent.AgentProblem, message=words, failure=st.sampled_from([None, *EndingKind])),
     st.builds(
-        agent.Limit,
+        agent.UsageLimit,
         status=st.sampled_from(agent.LimitStatus),
         resets_at=numbers,
         window=words,
         used=numbers,
     ),
     st.builds(
-        agent.Result,
+        agent.SessionResultEvent,
         text=words,
         error=st.booleans(),
         detail=words,
         cost_usd=st.none() | st.floats(0, 1e9),
         turns=st.none() | counts,
         duration_s=numbers,
-        usage=st.none() | st.builds(agent.Usage, input_tokens=counts, cached_tokens=counts),
+        usage=st.none() | st.builds(agent.TokenUsage, input_tokens=counts, cached_tokens=counts),
     ),
-    st.builds(agent.Unknown, line=words),
+    st.builds(agent.UnknownLine, line=words),
 )
 
 
@@ -62,8 +62,8 @@ def test_no_screen_minds_what_an_agent_says(
 ) -> None:
     clock = FrozenClock()
     glass, drawn, printed = Terminal(columns, lines), io.StringIO(), io.StringIO()
-    live = Live(drawn, clock, a_board(), size=lambda: Size(columns, lines))
-    plain = Plain(printed, clock, a_board())
+    live = LiveScreen(drawn, clock, a_board(), size=lambda: Size(columns, lines))
+    plain = PlainScreen(printed, clock, a_board())
     teller = Teller()
     the_start(teller)
     teller.claims(TASK, "one")
@@ -71,12 +71,12 @@ def test_no_screen_minds_what_an_agent_says(
         show(scene, live, clock)
     for event in events:
         clock.at += 1
-        live.said(TASK, event)
-        plain.said(TASK, event)
+        live.agent_event(TASK, event)
+        plain.agent_event(TASK, event)
     live.close()
 
     glass.feed(drawn.getvalue())  # it refuses what the view itself has no use for
     assert glass.widest < columns
     assert all(char.isprintable() or char == "\n" for char in printed.getvalue())
-    for line in transcript(events):
+    for line in transcript_lines(events):
         assert line.marked.isprintable()

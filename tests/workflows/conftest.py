@@ -1,22 +1,22 @@
 """A PRD and the store behind it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from ralph.adapters.store.sqlite import SqliteStore
-from ralph.core.order import Schedule
-from ralph.core.target import Everything
-from ralph.core.task import Status, Task
+from ralph.core.graph import Schedule
+from ralph.core.run import AllTasks
+from ralph.core.task import Task, TaskStatus
 from ralph.core.transitions import Accepted, Rejected
-from ralph.ports.claims import Claim
-from ralph.ports.store import Filter, Store
-from ralph.testing.clock import FrozenClock
-from ralph.testing.doubles import FakeLibrary
-from ralph.testing.memory_store import MemoryStore
-from ralph.testing.store_words import WORKER, begin
-from ralph.workflows.stories import Stories
+from ralph.store.claims import Claim
+from ralph.store.store import Store
+from ralph.store.tasks import TaskFilter
+from ralph.workflows.document_tasks import DocumentTasks
+from ralph.workflows.prd_document import PrdDocument
+from tests.contracts.store_test_helpers import WORKER, begin
+from tests.doubles import FakeProjectFiles
+from tests.doubles.clock import FrozenClock
+from tests.stores import memory_store
 
 PATH = ".agents/tasks/prd.md"
 TEXT = """\
@@ -35,47 +35,38 @@ Depends on: US-001
 """
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    clock = FrozenClock()
-    if request.param == "memory":
-        yield MemoryStore(clock)
-        return
-    made = SqliteStore.open(str(tmp_path / "progress.db"), clock, relaxed=True)
+@pytest.fixture
+def store() -> Iterator[Store]:
+    made = memory_store(FrozenClock())
     yield made
-    wrong = made.check()
-    made.close()
-    assert wrong == []
+    assert made.check() == []
 
 
-class Desk:
-    """A PRD on a desk, with a store behind it."""
+class PrdWorkspace:
+    """A PRD and the store of its tasks."""
 
     def __init__(self, store: Store, text: str = TEXT) -> None:
         self.store = store
-        self.library = FakeLibrary()
+        self.project_files = FakeProjectFiles()
         self.text = text
-        self.feature = store.add_feature("prd")
+        self.feature = store.features.add("prd")
         self.stories = self.again()
 
-    def again(self) -> Stories:
+    def again(self) -> PrdDocument:
         """As after a restart."""
-        self.stories = Stories(
-            store=self.store,
-            library=self.library,
-            path=PATH,
-            feature=self.feature,
-            max_retries=2,
+        self.stories = PrdDocument(
+            DocumentTasks(self.store, self.feature, PATH, 2),
+            self.project_files,
         )
         return self.stories
 
     @property
     def text(self) -> str:
-        return self.library.pages[PATH]
+        return self.project_files.pages[PATH]
 
     @text.setter
     def text(self, text: str) -> None:
-        self.library.pages[PATH] = text
+        self.project_files.pages[PATH] = text
 
     def edit(self, *pairs: tuple[str, str]) -> None:
         for old, new in pairs:
@@ -83,41 +74,41 @@ class Desk:
             self.text = self.text.replace(old, new)
 
     def follow(self) -> tuple[str, ...]:
-        return self.stories.follow()
+        return self.stories.sync()
 
     def tasks(self) -> dict[str, Task]:
-        found = self.store.tasks(Filter(feature=self.feature.id))
+        found = self.store.tasks.select(TaskFilter(feature=self.feature.id))
         return {task.alias: task for task in found if task.alias}
 
-    def statuses(self) -> dict[str, Status]:
+    def statuses(self) -> dict[str, TaskStatus]:
         return {name: task.status for name, task in self.tasks().items()}
 
     def task(self, name: str) -> Task:
         return self.tasks()[name]
 
     def claim(self) -> Claim:
-        claim = self.store.claim(WORKER, None, Everything(), Schedule.PRIORITY)
+        claim = self.store.claims.claim(WORKER, None, AllTasks(), Schedule.PRIORITY)
         assert claim is not None
         return claim
 
     def settle(self, claim: Claim, *, done: bool) -> None:
         """As the engine does it: first the document, so that it is committed with the work."""
-        self.stories.conclude(claim.task, done=done)
+        self.stories.write_verdict(claim.task, done=done)
         verdict = Accepted() if done else Rejected("red")
-        self.store.settle(claim, verdict, message="so", fail_fast=False)
-        self.stories.release(claim.task)
+        self.store.claims.settle(claim, verdict, message="so", fail_fast=False)
+        self.stories.end_session(claim.task)
 
 
 @pytest.fixture
-def desk(store: Store) -> Desk:
+def prd_workspace(store: Store) -> PrdWorkspace:
     begin(store)
-    desk = Desk(store)
-    assert desk.follow() == ()
-    return desk
+    prd_workspace = PrdWorkspace(store)
+    assert prd_workspace.follow() == ()
+    return prd_workspace
 
 
-def at_work(desk: Desk) -> Claim:
-    claim = desk.claim()
+def at_work(prd_workspace: PrdWorkspace) -> Claim:
+    claim = prd_workspace.claim()
     assert claim.task.alias == "US-001"
-    desk.stories.begin(claim.task)
+    prd_workspace.stories.session_starts(claim.task)
     return claim

@@ -4,32 +4,31 @@ from pathlib import Path
 
 import pytest
 
-from ralph.adapters.library.folder import FolderLibrary
+from ralph.adapters.project_files.folder import FolderFiles
 from ralph.core.errors import UnusableData
-from ralph.workflows.discovery import ticked, wrong_with
-from ralph.workflows.pipeline import PRD, Pipeline, prd_of
-from ralph.workflows.planning import plan_errand
+from ralph.workflows.story_phases import prd_problem, story_plan_task, ticked_stories
+from ralph.workflows.story_pipeline import PRD, StoryPipeline, load_prd
 
 TEXT = "### [x] US-001: Größe\r\n- [x] ä\r\n"
 
 
-def written(folder: Path, content: bytes) -> tuple[FolderLibrary, Pipeline]:
+def written(folder: Path, content: bytes) -> tuple[FolderFiles, StoryPipeline]:
     path = folder / PRD
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
-    return FolderLibrary(str(folder)), Pipeline(root=str(folder))
+    return FolderFiles(str(folder)), StoryPipeline(root=str(folder))
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
 def test_every_command_reads_it(tmp_path: Path, codec: str) -> None:
-    library, pipeline = written(tmp_path, TEXT.encode(codec))
-    assert [one.title for one in prd_of(library, pipeline).stories] == ["Größe"]
-    assert plan_errand(library, pipeline).alias == "prd-plan"
-    assert ticked(library, pipeline) == {"US-001": True}
-    assert wrong_with(library, pipeline, {"US-001": True}) == ""
+    project_files, pipeline = written(tmp_path, TEXT.encode(codec))
+    assert [one.title for one in load_prd(project_files, pipeline).stories] == ["Größe"]
+    assert story_plan_task(project_files, pipeline).alias == "prd-plan"
+    assert ticked_stories(project_files, pipeline) == {"US-001": True}
+    assert prd_problem(project_files, pipeline, {"US-001": True}) == ""
 
 
 def test_what_is_no_text_is_refused_as_that(tmp_path: Path) -> None:
-    library, pipeline = written(tmp_path, TEXT.encode("utf-16-le"))
+    project_files, pipeline = written(tmp_path, TEXT.encode("utf-16-le"))
     with pytest.raises(UnusableData, match="is not text"):
-        plan_errand(library, pipeline)
+        story_plan_task(project_files, pipeline)

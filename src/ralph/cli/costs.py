@@ -1,131 +1,118 @@
 """Show what sessions have cost, by run, task, agent, model or day.
 
-A cost is what the agent reported, or (with a ~) worked out from its tokens and `[prices]`. What
-nobody knows is counted as unknown, never as nothing.
+A cost is what the agent reported, or (with a ~) computed from its tokens and `[prices]`. An unknown
+cost is shown as unknown, never as zero.
+
+examples:
+  ralph costs
+  ralph costs --by model --since 2026-11-01
+  ralph costs --by task --since today
+  ralph costs --task t-4f2a1b --by run
 """
 
-from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+import sys
+from argparse import Namespace
+from typing import Any
 
-from ralph.cli.parser import add_json, at_least
+from msgspec.structs import asdict
 
-if TYPE_CHECKING:
-    from ralph.core.ids import TaskId
-    from ralph.ports.ledger import Asked
-    from ralph.ports.store import Store
+from ralph.cli.command import command, option
+from ralph.cli.options import json_option, limit_of, limit_option
+from ralph.cli.output import TerminalStyle, print_json, print_table
+from ralph.cli.project_access import project_with_store
+from ralph.core.cost import CostSummary
+from ralph.core.errors import NoSuchTask, UsageError
+from ralph.core.ids import TaskId
+from ralph.core.times import to_iso
+from ralph.store.costs import CostFilter, CostGrouping
+from ralph.store.store import Store
 
-EXAMPLES = """
-ralph costs
-ralph costs --by model --since 2026-11-01
-ralph costs --by task --since today
-ralph costs --task t-4f2a1b --by run
-ralph costs --by day --json
-"""
-
-WAYS = ("run", "task", "agent", "model", "day")
-AGO = {"today": 0, "yesterday": 1}
+DAYS_AGO = {"today": 0, "yesterday": 1}
+TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
+HEADERS = ("SESSIONS", "INPUT", "CACHED", "OUTPUT", "COST")
+TITLE_WIDTH = 60
 ROWS = 50
-"""More than that scrolls away."""
 
 
-def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--by",
-        metavar="WHAT",
-        choices=WAYS,
-        default="run",
-        help="run, task, agent, model or day (default run)",
-    )
-    parser.add_argument("--run", metavar="RUN", help="only the sessions of this run")
-    parser.add_argument("--task", metavar="TASK", help="only this task and all below it")
-    parser.add_argument(
-        "--since", metavar="DAY", help="only from this day on: 2026-11-15, today or yesterday"
-    )
-    parser.add_argument(
-        "--limit", metavar="N", type=at_least(0), help=f"at most N (default {ROWS}, 0 for all)"
-    )
-    add_json(parser, "print all sums as JSON unless --limit is given")
-
-
-def run(args: Namespace) -> int:
-    from ralph.cli.opening import the_project, the_store
-    from ralph.ports.ledger import Asked, By
-
-    project = the_project()
-    limit = args.limit if args.limit is not None else 0 if args.json else ROWS
-    with the_store(project) as store:
-        asked = _asked(args, store)
-        total = store.spent(asked)
+@command(
+    option("--by", "one row for each (default run)", choices=list(CostGrouping), default="run"),
+    option("--run", "RUN", "only the sessions of this run"),
+    option("--task", "TASK", "only this task and all below it"),
+    option("--since", "DAY", "only from this day on: 2026-11-15, today or yesterday"),
+    limit_option(ROWS),
+    json_option("print all sums as JSON unless --limit is given"),
+)
+def costs(args: Namespace) -> None:
+    limit = limit_of(args, ROWS)
+    with project_with_store() as (project, store):
+        wanted = _filter(args, store)
+        total = store.costs.total(wanted)
         # One more than is shown tells whether there are more.
-        found = store.costs(By(args.by), asked, limit + 1 if limit else 0)
+        found = store.costs.sums(CostGrouping(args.by), wanted, limit + 1 if limit else 0)
         shown = found[:limit] if limit else found
         if args.json:
-            from ralph.cli.as_json import show
-            from ralph.cli.cost_table import as_object
-
-            sums = [{args.by: key or None} | as_object(spent) for key, spent in shown]
-            show({"by": args.by, "costs": sums, "total": as_object(total)})
-            return 0
+            sums = [{args.by: key or None} | _object(spent) for key, spent in shown]
+            print_json({"by": args.by, "costs": sums, "total": _object(total)})
+            return
         if not total.sessions:
-            print("no session has ended yet" if asked == Asked() else "no such session")
-            return 0
-        from ralph.cli.cost_table import lines
-        from ralph.cli.screen import Screen
-
-        print("\n".join(lines(args.by, shown, total, store, Screen(args, project))))
+            print("no session has ended yet" if wanted == CostFilter() else "no such session")
+            return
+        headers: tuple[str, ...] = (args.by.upper(), *HEADERS)
+        rows = [(key or "unknown", *_cells(spent)) for key, spent in shown]
+        rows.append(("total", *_cells(total)))
+        if args.by == "task":
+            headers = (*headers, "TITLE")
+            titles = [*(_title(store, key) for key, _ in shown), ""]
+            rows = [(*row, title) for row, title in zip(rows, titles, strict=True)]
+        print_table(TerminalStyle(args, project), headers, rows)
     if len(found) > len(shown):
-        import sys
-
         print("… there are more (--limit, or --json for all)", file=sys.stderr)
-    return 0
 
 
-def _asked(args: Namespace, store: "Store") -> "Asked":
-    from ralph.core.errors import Missing
-    from ralph.core.ids import RunId
-    from ralph.ports.ledger import Asked
-
-    run = RunId(args.run) if args.run is not None else None
-    if run is not None and store.run(run) is None:
-        from ralph.core.safe_text import one_line
-
-        newest = ", ".join(one.id for one in store.runs(limit=3)) or "none yet"
-        raise Missing(f"there is no run {one_line(run, 60)}", hint=f"the newest: {newest}")
-    since = None if args.since is None else _moment(args.since)
-    task = None if args.task is None else _task(args.task, store)
-    return Asked(run=run, task=task, since=since)
+def _cells(spent: CostSummary) -> tuple[str, ...]:
+    tokens = (f"{getattr(spent, name):,}" if spent.counted else "unknown" for name in TOKENS)
+    return (str(spent.sessions), *tokens, str(spent))
 
 
-def _task(name: str, store: "Store") -> "TaskId":
-    from ralph.core.errors import NoSuchTask
-    from ralph.core.ids import TaskId
-    from ralph.ports.ledger import Asked
+def _object(spent: CostSummary) -> dict[str, Any]:
+    """A sum as JSON: `cost_usd` is null where part of it is unknown."""
+    total = {"cost_usd": spent.total_usd, "known_usd": spent.known_usd}
+    return total | asdict(spent) | ({} if spent.counted else dict.fromkeys(TOKENS))
 
+
+def _title(store: Store, task: str) -> str:
+    found = store.tasks.get(TaskId(task))
+    return "(deleted)" if found is None else found.title[:TITLE_WIDTH]
+
+
+def _filter(args: Namespace, store: Store) -> CostFilter:
+    run = None if args.run is None else store.runs.find(args.run).id
+    since = None if args.since is None else _beginning_of(args.since)
+    task = None if args.task is None else _task_id(args.task, store)
+    return CostFilter(run=run, task=task, since=since)
+
+
+def _task_id(name: str, store: Store) -> TaskId:
     try:
-        return store.find(name).id
+        return store.tasks.find(name).id
     except NoSuchTask:
         # What was paid for stays on record when its task is deleted.
-        if store.spent(Asked(task=TaskId(name))).sessions:
+        if store.costs.total(CostFilter(task=TaskId(name))).sessions:
             return TaskId(name)
         raise
 
 
-def _moment(day: str) -> str:
-    """The first moment of a day, where this machine is."""
-    import time
-    from datetime import date
-
-    from ralph.core.errors import UsageError
-    from ralph.core.moment import iso
+def _beginning_of(day: str) -> str:
+    """The start of a day in this machine's time zone."""
+    from datetime import UTC, date, datetime, time, timedelta
 
     try:
-        if day in AGO:
-            year, month, number, *_ = time.localtime()
+        if day in DAYS_AGO:
+            today = datetime.now(UTC).astimezone().date()
+            first = today - timedelta(days=DAYS_AGO[day])
         else:
-            at = date.fromisoformat(day)
-            year, month, number = at.year, at.month, at.day
-        # The zeroth of a month is the last of the one before.
-        return iso(time.mktime((year, month, number - AGO.get(day, 0), 0, 0, 0, 0, 0, -1)))
+            first = date.fromisoformat(day)
+        return to_iso(datetime.combine(first, time()).timestamp())
     except (ValueError, OverflowError) as error:
         hint = "write it as 2026-11-15, today or yesterday"
         raise UsageError(f"{day!r} is not a day", hint=hint) from error

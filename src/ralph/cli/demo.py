@@ -1,44 +1,48 @@
-"""Watch a scripted agent build a small project, with a failing gate and a crash on the way."""
+"""Watch a scripted agent build a small project, with a failing gate and a crash on the way.
+
+examples:
+  ralph demo                in a new temporary folder
+  ralph demo --in ./play    in a folder of your choice
+"""
 
 import os
 import shlex
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-EXAMPLES = """\
-ralph demo                in a new temporary folder
-ralph demo --in ./play    in a folder of your choice"""
-
-
-def arguments(parser: ArgumentParser) -> None:
-    """Where to build it, and how to show it."""
-    parser.add_argument("--in", dest="folder", metavar="DIR", help="an empty or new folder")
-    parser.add_argument("--json", action="store_true", help="print events as JSON lines")
+from ralph.cli.command import command, option
+from ralph.cli.options import EVENTS
+from ralph.cli.project_access import open_project, open_run
+from ralph.core.errors import CannotWrite, UsageError
+from ralph.wiring.project import open_store
 
 
-def run(args: Namespace) -> int:
-    """Lay out the project, add its tasks, run the loop, and leave the folder for inspection."""
-    from ralph.adapters.executor.clock import SystemClock
-    from ralph.adapters.executor.processes import Processes
-    from ralph.workflows.demo import lay_out
+@command(option("--in", "DIR", "an empty or new folder", dest="folder"), EVENTS)
+def demo(args: Namespace) -> int:
+    from ralph.engine.loop import run
+    from ralph.wiring.processes import open_executor
+    from ralph.workflows.demo import create_demo_project, demo_tasks
 
     folder, ralph = _folder(args.folder), _this_command()
-    lay_out(folder, Processes(SystemClock()))
+    with open_executor() as executor:
+        create_demo_project(folder, executor)
     os.chdir(folder)
-    # Settings and sessions around the demo are none of its business.
+    # Settings and sessions around the demo do not concern it.
     for name in [name for name in os.environ if name.startswith(("RALPH_", "AGENT_CMD"))]:
         del os.environ[name]
-    say = sys.stderr if args.json else sys.stdout
-    print(f"A small project in {folder}, nine tasks, one scripted agent:\n", file=say, flush=True)
-    code = _build(args)
-    print(_what_to_look_at(folder, ralph), file=say, flush=True)
+    out = sys.stderr if args.json else sys.stdout
+    print(f"A small project in {folder}, nine tasks, one scripted agent:\n", file=out, flush=True)
+    project = open_project()
+    with open_store(project) as store:
+        store.tasks.add_many(demo_tasks())
+    with open_run(project, args, None, "ralph run") as ctx:
+        code = run(ctx).exit_code
+    print(_what_to_look_at(folder, ralph), file=out, flush=True)
     return code
 
 
 def _folder(wanted: str | None) -> str:
     from tempfile import mkdtemp
-
-    from ralph.core.errors import CannotWrite, UsageError
 
     try:
         if wanted is None:
@@ -57,36 +61,25 @@ def _folder(wanted: str | None) -> str:
     return folder
 
 
-def _build(args: Namespace) -> int:
-    from ralph.cli.opening import the_project, the_store
-    from ralph.engine.loop import run as run_loop
-    from ralph.wiring.run import assemble
-    from ralph.workflows.demo import the_tasks
-
-    project = the_project()
-    with the_store(project) as store:
-        store.add_many(the_tasks())
-    color = args.color or "auto"
-    with assemble(project, None, sys.stdout, json=args.json, color=color) as kit:
-        return run_loop(kit).exit_code
-
-
 def _this_command() -> str:
     """How to call Ralph from another folder."""
     from shutil import which
 
     here = os.path.abspath(sys.argv[0])
-    return "ralph" if which("ralph") == here else shlex.quote(here)
+    found = which("ralph")
+    # uv and pipx put a link to the program on the PATH.
+    is_found = found is not None and os.path.realpath(found) == os.path.realpath(here)
+    return "ralph" if is_found else shlex.quote(here)
 
 
 def _what_to_look_at(folder: str, ralph: str) -> str:
     looks = (
-        ("git log --stat", "what was committed, and by which task"),
+        ("git log --notes='ralph*' --stat", "what was committed, and by which task"),
         (f"{ralph} task tree", "the graph"),
-        (f"{ralph} logs t-000005", "the session that crashed, and the one after it"),
+        (f"{ralph} logs t-000005", "the session that crashed, and the next one"),
         (f"{ralph} logs t-000006", "the claim that the gate refused"),
         ("python3 -m tally sample.ledger", "what was built"),
     )
-    width = max(len(command) for command, _ in looks)
-    lines = [f"  {command:<{width}}  # {why}" for command, why in looks]
+    width = max(len(shown) for shown, _ in looks)
+    lines = [f"  {shown:<{width}}  # {why}" for shown, why in looks]
     return "\n".join(["", "Look around:", f"  cd {shlex.quote(folder)}", *lines])

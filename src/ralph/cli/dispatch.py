@@ -1,68 +1,68 @@
-"""From the words on the command line to one command, and from what went wrong to an exit code."""
+"""Find the command that was typed, run it, and turn errors into exit codes."""
 
-import errno
 import gc
 import os
 import sys
 
-from ralph.cli.commands import COMMANDS, GROUPS, load
+from ralph.cli.commands import COMMANDS, GROUPS, OLD_NAMES, load
 from ralph.core.errors import CannotWrite, Missing, RalphError, UsageError
 
 BUG = 70
 """EX_SOFTWARE."""
 INTERRUPTED = 130
-GARBAGE = 50_000
-"""How many new objects make it worth looking for garbage."""
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""A full disk is not a bug."""
+GC_THRESHOLD = 50_000
 WITH_VALUE = ("-C", "--color")
 """Options of every command that take a value."""
 
 
 def dispatch(argv: list[str]) -> int:
-    """Run one command; whatever happens becomes an exit code."""
+    """Run one command; every error becomes an exit code."""
     import signal
 
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
-        # Until a command is at work there is nothing to tidy up; and half-way through an import an
-        # exception may be swallowed or, in msgspec, crash Python.
+    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in endings}
+    if before[signal.SIGINT] is signal.default_int_handler:
+        # Until a command is at work there is nothing to clean up; and half-way through an import
+        # an exception may be swallowed or, in msgspec, crash Python.
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         return _dispatch(argv)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _dispatch(argv: list[str]) -> int:
-    from ralph.cli import streams
+    from ralph.cli import standard_streams
 
-    # Importing makes many objects and no garbage; looking for it takes a tenth of the time.
-    gc.set_threshold(GARBAGE)
-    streams.prepare()
+    # Importing makes many objects and no garbage; collecting takes a tenth of the time.
+    gc.set_threshold(GC_THRESHOLD)
+    standard_streams.prepare()
     try:
         code = _run(argv)
-        streams.flush()
+        standard_streams.flush()
     except BrokenPipeError:
-        return streams.nobody_reads()
+        return standard_streams.on_closed_pipe()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the one place where everything ends
-        return _failed(error, debug="--debug" in _options(argv))
+    except Exception as error:  # noqa: BLE001 - the one place where every error ends
+        return _report(error, debug="--debug" in _options(argv))
     return code
 
 
 def _run(argv: list[str]) -> int:
     _refuse_bytes(argv)
-    before, name, rest = _find(argv)
+    before, name, rest = find(argv)
     if name not in COMMANDS:
         from ralph.cli.help import show_group, show_start
 
         if "--version" in before:
-            print(f"ralph {_version()}")
+            from ralph import __version__
+
+            print(f"ralph {__version__}")
             return 0
         return show_group(name) if name else show_start()
-    _spare_typing_extensions()
+    _skip_typing_extensions()
     from ralph.cli.parser import build, help_text
 
     command = load(name)
@@ -72,12 +72,12 @@ def _run(argv: list[str]) -> int:
     args = build(name, command).read(before + rest)
     if args.directory:
         _go_to(args.directory)
-    _heed_interrupts()
-    return command.run(args)
+    _raise_on_signals()
+    return command.run(args) or 0
 
 
-def _find(argv: list[str]) -> tuple[list[str], str, list[str]]:
-    """The options before the command's name, its name, and what follows."""
+def find(argv: list[str]) -> tuple[list[str], str, list[str]]:
+    """Split a command line: options before the command's name, the name, the rest."""
     before: list[str] = []
     name = ""
     words = list(argv)
@@ -88,27 +88,39 @@ def _find(argv: list[str]) -> tuple[list[str], str, list[str]]:
                 raise UsageError(f"{word} needs a value", hint="ralph --help")
             before += [word, words.pop(0)]
         elif word.startswith("-"):
-            if not _is_common(word):
+            if not _is_for_every_command(word):
                 raise UsageError(f"unknown option {word}", hint="ralph --help")
             before.append(word)
         else:
             longer = f"{name} {word}".lstrip()
-            if longer not in COMMANDS and longer not in GROUPS:
-                from ralph.cli.unknown import unknown_command
+            if longer in OLD_NAMES:
+                said = f"`ralph {longer}` is `ralph {OLD_NAMES[longer]}` now"
+                print(f"ralph: warning: {said}", file=sys.stderr)
+                name, words = "", OLD_NAMES[longer].split() + words
+            elif (
+                longer in COMMANDS
+                or longer in GROUPS
+                or " ".join((longer, *words[:1])) in OLD_NAMES
+            ):
+                name = longer
+            elif not name and len(word.split()) != 1:
+                # Several words in one are what a person wants.
+                name, words = "go", [word, *words]
+            else:
+                from ralph.cli.help import unknown_command
 
                 raise unknown_command(longer)
-            name = longer
     return before, name, words
 
 
-def _is_common(word: str) -> bool:
+def _is_for_every_command(word: str) -> bool:
     return word in ("-h", "--help", "--debug", "--version") or (
         word.startswith(("-C", "--color=")) and len(word) > 2
     )
 
 
 def _options(argv: list[str]) -> list[str]:
-    """What may be an option: a lone `--` ends them."""
+    """The words that may be options: a lone `--` ends them."""
     return argv[: argv.index("--")] if "--" in argv else argv
 
 
@@ -118,7 +130,7 @@ def _refuse_bytes(argv: list[str]) -> None:
             raise UsageError(f"an argument is not UTF-8: {word.encode('utf-8', 'replace')!r}")
 
 
-def _spare_typing_extensions() -> None:
+def _skip_typing_extensions() -> None:
     """msgspec imports typing_extensions where it finds it (in development, since other tools
     bring it along) and needs nothing from it on Python 3.11: that would be a fifth of the time
     that `ralph task add` takes.
@@ -132,34 +144,37 @@ def _spare_typing_extensions() -> None:
         del sys.modules["typing_extensions"]
 
 
-def _heed_interrupts() -> None:
-    """From here on Ctrl-C is an exception, so that a command can leave in good order."""
+def _raise_on_signals() -> None:
+    """From here on a signal is an exception, so that a command can clean up and end the git that it
+    has started. A second one ends the process at once: it would be shown as a traceback."""
     import signal
 
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    def interrupt(*_: object) -> None:
+        for number in handled:
+            signal.signal(number, lambda *_: os._exit(INTERRUPTED))
+        raise KeyboardInterrupt
+
+    handled = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        # `nohup` ignores one of them.
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    for number in handled:
+        signal.signal(number, interrupt)
 
 
 def _go_to(directory: str) -> None:
     try:
         os.chdir(directory)
     except OSError as error:
-        raise Missing(f"cannot work in {directory}: {_strerror(error)}") from error
+        why = error.strerror or str(error)
+        raise Missing(f"cannot work in {directory}: {why[:1].lower()}{why[1:]}") from error
 
 
-def _strerror(error: OSError) -> str:
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:]
-
-
-def _version() -> str:
-    from ralph import __version__
-
-    return __version__
-
-
-def _failed(error: Exception, *, debug: bool) -> int:
-    from ralph.cli import streams
+def _report(error: Exception, *, debug: bool) -> int:
+    """Print what went wrong, and return the exit code."""
+    from ralph.cli import standard_streams
     from ralph.core.safe_text import one_line
     from ralph.ports.executor import Interrupted
 
@@ -169,37 +184,33 @@ def _failed(error: Exception, *, debug: bool) -> int:
         import traceback
 
         traceback.print_exception(error)
-    if isinstance(error, OSError) and error.errno in NO_ROOM:
-        streams.nobody_reads()
-        error = CannotWrite(streams.trouble(error))
     if not isinstance(error, RalphError):
-        from ralph.wiring.damage import as_damage
+        from ralph.wiring.data_damage import as_data_error
 
-        error = as_damage(error) or error
+        error = as_data_error(error) or error
     if isinstance(error, RalphError):
-        complain(one_line(str(error)), one_line(error.hint))
+        print_error(error)
         code = error.exit_code
     else:
         said = one_line(f"{type(error).__name__}: {error}", 300)
-        complain(
-            f"this is a bug in Ralph: {said}",
-            "" if debug else "the same command with --debug shows where it happened",
-        )
+        hint = "" if debug else "the same command with --debug shows where it happened"
+        print_error(RalphError(f"this is a bug in Ralph: {said}", hint=hint))
         code = BUG
     try:
         # What was printed before the error still counts.
-        streams.flush()
+        standard_streams.flush()
     except (BrokenPipeError, CannotWrite):
-        streams.nobody_reads()
+        standard_streams.on_closed_pipe()
     return code
 
 
-def complain(message: str, hint: str = "") -> None:
-    """One line about what is wrong and one about the way out."""
+def print_error(error: RalphError) -> None:
+    """Print one line about what is wrong and one about the way out."""
+    from ralph.core.safe_text import one_line
+
     try:
-        print(f"ralph: {message}", file=sys.stderr)
-        if hint:
-            print(f"hint: {hint}", file=sys.stderr)
+        print(f"ralph: {one_line(str(error))}", file=sys.stderr)
+        if error.hint:
+            print(f"hint: {one_line(error.hint)}", file=sys.stderr)
     except OSError:
-        # Nobody can be told; the exit code has to do.
-        pass
+        pass  # standard error is gone; the exit code has to do

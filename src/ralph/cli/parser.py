@@ -2,16 +2,15 @@
 
 import argparse
 import os
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NoReturn
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ralph.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from ralph.cli.commands import Command
+    from ralph.cli.command import CliCommand
 
-LARGEST: Final = 2**31 - 1
 WIDEST: Final = 98
 
 # Every sentence is looked up in the catalogues of gettext otherwise, which takes longer than to
@@ -37,14 +36,14 @@ def _columns() -> int:
 
 
 class Parser(ArgumentParser):
-    """An argument parser whose mistakes are errors like all others: one line, exit 64."""
+    """An argument parser whose errors are one line with exit code 64."""
 
     def error(self, message: str) -> NoReturn:
-        """Never print usage, never exit 2."""
+        """Raise a usage error instead of printing usage and ending with 2."""
         raise UsageError(message, hint=f"{self.prog} --help")
 
     def read(self, argv: list[str]) -> Namespace:
-        """The arguments; options may stand between several ids."""
+        """Parse the arguments; options may come between positional ones."""
         args, extra = self.parse_known_args(argv)
         if not extra:
             return args
@@ -54,15 +53,22 @@ class Parser(ArgumentParser):
         return self.parse_intermixed_args(argv)
 
     def _near(self, unknown: str) -> str:
-        from difflib import get_close_matches
+        from ralph.config.sources import nearest
 
         known = [option for option in self._option_string_actions if option.startswith("--")]
-        near = get_close_matches(unknown.partition("=")[0], known, n=2)
-        return f"; did you mean {' or '.join(near)}?" if near else ""
+        return nearest(unknown.partition("=")[0], known)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is none of a few words; the error names the nearest."""
+        if action.choices is not None and value not in action.choices:
+            from ralph.config.sources import nearest
+
+            words = list(action.choices)
+            said = f"{value!r} is none of {', '.join(words)}{nearest(value, words)}"
+            raise argparse.ArgumentError(action, said)
 
 
-def build(name: str, command: "Command") -> Parser:
-    """The parser of one command."""
+def build(name: str, command: "CliCommand") -> Parser:
     parser = _bare(name, command)
     common = parser.add_argument_group("options of every command")
     common.add_argument("-h", "--help", action="store_true", help="show this and exit")
@@ -72,7 +78,7 @@ def build(name: str, command: "Command") -> Parser:
     return parser
 
 
-def help_text(name: str, command: "Command") -> str:
+def help_text(name: str, command: "CliCommand") -> str:
     """How a command is used; its own options come first."""
     parser = build(name, command)
     own = _bare(name, command).format_usage()
@@ -80,11 +86,16 @@ def help_text(name: str, command: "Command") -> str:
     return parser.format_help()
 
 
-def _bare(name: str, command: "Command") -> Parser:
-    examples = "\n".join(f"  {line}" for line in command.EXAMPLES.strip().splitlines())
+def examples_of(command: "CliCommand") -> list[str]:
+    return dedent(command.examples).strip().splitlines()
+
+
+def _bare(name: str, command: "CliCommand") -> Parser:
+    examples = "\n".join(f"  {line}" for line in examples_of(command))
+    first, _, rest = command.text.strip().partition("\n")
     parser = Parser(
         prog=f"ralph {name}",
-        description=(command.__doc__ or "").strip(),
+        description=f"{first}\n{dedent(rest)}".strip(),
         epilog=f"examples:\n{examples}",
         formatter_class=Formatter,
         allow_abbrev=False,
@@ -92,55 +103,3 @@ def _bare(name: str, command: "Command") -> Parser:
     )
     command.arguments(parser)
     return parser
-
-
-def add_json(parser: ArgumentParser, what: str = "print JSON") -> None:
-    """`--json`, on everything that reads."""
-    parser.add_argument("--json", action="store_true", help=what)
-
-
-def add_yes(parser: ArgumentParser) -> None:
-    """`--yes`, on everything that destroys."""
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
-
-
-def at_least(smallest: int) -> Callable[[str], int]:
-    """A type for whole numbers that are not too small, nor too large for a database."""
-
-    def number(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = smallest - 1
-        if not smallest <= value <= LARGEST:
-            wanted = f" of at least {smallest}" if smallest > -LARGEST else ""
-            raise ArgumentTypeError(f"{text!r} is not a whole number{wanted}")
-        return value
-
-    return number
-
-
-def at_least_one(text: str) -> int:
-    """A type for a number of things of which there is one at least."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if not 1 <= number <= 1_000_000:
-        raise ArgumentTypeError(f"{text!r} is no number from 1 up")
-    return number
-
-
-def one_of(words: tuple[str, ...]) -> Callable[[str], str]:
-    """A type for one of a few words; who mistypes it is told the nearest."""
-
-    def word(text: str) -> str:
-        if text not in words:
-            from difflib import get_close_matches
-
-            near = get_close_matches(text, words, n=1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise ArgumentTypeError(f"{text!r} is none of {', '.join(words)}{meant}")
-        return text
-
-    return word

@@ -5,14 +5,13 @@ python -m ralph.cli.reference > docs/reference/commands.md
 
 import sys
 
-from ralph.cli.commands import listed, load
+from ralph.cli.commands import COMMANDS, load
 from ralph.cli.parser import help_text
 
 
 def page() -> str:
-    """The reference page."""
     parts = ["# Commands\n\nWhat `ralph COMMAND --help` says.\n"]
-    parts += [f"\n## ralph {name}\n\n```\n{help_text(name, load(name))}```\n" for name in listed()]
+    parts += [f"\n## ralph {name}\n\n```\n{help_text(name, load(name))}```\n" for name in COMMANDS]
     return "".join(parts)
 
 

@@ -6,122 +6,67 @@ from typing import Any
 
 import msgspec
 
-from ralph.config.environment import read_environment
-from ralph.config.settings import SECTIONS, Config, Duration
-from ralph.config.shell_files import read_shell_files, runs_folder
-from ralph.config.sources import RANK, Layer, Source, Values
-from ralph.config.text_values import from_text, holds_zero, kind_of, truth
+from ralph.config.project import DEFAULT, Project
+from ralph.config.sources import (
+    RANK,
+    SettingsLayer,
+    Source,
+    Values,
+    holds_zero,
+    kind_of,
+    parse_bool,
+    parse_value,
+)
 from ralph.config.toml_file import NAME, find_roots, read_toml
-from ralph.core.duration import seconds
+from ralph.config.variables import read_environment, read_shell_files
 from ralph.core.errors import Missing, UsageError
 from ralph.core.safe_text import one_line
+from ralph.core.settings import SECTIONS, Config, Duration
+from ralph.core.times import parse_duration
 
-DEFAULT = Source("default")
-RUNS = ".ralph/runs"
 IMPLIED = (("agent.command", "agent.name", "command"), ("models.model", "models.strategy", "fixed"))
 """`AGENT_CMD=…` means that agent, and `--model …` that model, unless the same place says more."""
 
 ADDED = frozenset({"sandbox.allow", "sandbox.write", "sandbox.read"})
-"""Flags that open one more door, and close none."""
-
-
-class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """The configuration, and where each setting came from."""
-
-    root: str
-    config: Config
-    sources: dict[str, Source]
-    """Of what is not default, by `section.key`; also of single gates, prices and the like."""
-    warnings: tuple[str, ...] = ()
-    variables: dict[str, str] = {}
-    """All that the shell files say, also what is no setting (paths of the story pipeline)."""
-
-    def own_command(self, agent: str) -> str:
-        """A person's own command line for an agent, from `agents.sh`; empty without one."""
-        return self.variables.get(f"AGENT_{agent.upper().replace('-', '_')}_CMD", "")
-
-    @property
-    def own_agents(self) -> tuple[str, ...]:
-        """Those that a person has command lines for."""
-        commands = (name for name in self.variables if name.startswith("AGENT_"))
-        names = (name[len("AGENT_") : -len("_CMD")].lower() for name in commands)
-        found = (name for name in names if name and self.own_command(name))
-        return tuple(name for name in found if not name.endswith("_interactive"))
-
-    @property
-    def runs_dir(self) -> str:
-        """Where logs, briefs and streams go."""
-        return os.path.join(self.root, runs_folder(self.variables.get("RUNS_DIR", "")) or RUNS)
-
-    def source(self, key: str) -> Source:
-        """Where a setting came from."""
-        return self.sources.get(key, DEFAULT)
+"""Flags that add to what is allowed, and take nothing away."""
 
 
 IsProject = Callable[[str], bool]
 """Is the `.ralph.toml` in a folder to be obeyed, or did a session put it there?"""
 
 
-def load(
+def load_config(
     start: str,
     environ: Mapping[str, str],
     flags: Mapping[str, object],
     is_project: IsProject = lambda _: True,
-) -> Loaded:
-    """The configuration of the project around `start`."""
-    root, ignored = _find(start, is_project)
-    if root is None and ignored:
-        raise Missing(ignored[0], hint="cd to a project of yours")
-    if root is None:
-        raise Missing(f"no {NAME} here or in any folder above", hint="ralph init")
-    return _load_project(root, environ, flags, ignored)
-
-
-def load_anywhere(
-    start: str,
-    environ: Mapping[str, str],
-    flags: Mapping[str, object],
-    is_project: IsProject = lambda _: True,
-) -> Loaded:
-    """The same; where there is no project, what the environment and the flags say."""
-    root, ignored = _find(start, is_project)
-    if root is None:
-        layers = (Layer({}, ignored, {}), read_environment(environ), _read_flags(flags))
-        return _merge(start, layers, {})
-    return _load_project(root, environ, flags, ignored)
-
-
-def _find(start: str, is_project: IsProject) -> tuple[str | None, list[str]]:
-    """The nearest project, and a line about each `.ralph.toml` on the way that is not obeyed."""
+    *,
+    anywhere: bool = False,
+) -> Project:
+    """The configuration of the project around `start`; `anywhere`: where there is no project, what
+    the environment and the flags say."""
     ignored: list[str] = []
+    above = (read_environment(environ), _read_flags(flags))
     for root in find_roots(start):
         if is_project(root):
-            return root, ignored
+            shell, variables = read_shell_files(root)
+            if parse_bool(environ.get("NO_COMMIT", "")) is False:
+                # The variable answers the one of the same name in the file.
+                shell.values.pop("git.commit", None)
+            file = read_toml(os.path.join(root, NAME))
+            return _merge(root, (SettingsLayer(warnings=ignored), shell, file, *above), variables)
         ignored.append(
             f"{os.path.join(root, NAME)} is not obeyed, since a session may have written it;"
             " if it is yours, run ralph init in that folder"
         )
-    return None, ignored
+    if anywhere:
+        return _merge(start, (SettingsLayer(warnings=ignored), *above), {})
+    if ignored:
+        raise Missing(ignored[0], hint="cd to a project of yours")
+    raise Missing(f"no {NAME} here or in any folder above", hint="ralph init")
 
 
-def _load_project(
-    root: str, environ: Mapping[str, str], flags: Mapping[str, object], ignored: list[str]
-) -> Loaded:
-    shell, variables = read_shell_files(root)
-    if truth(environ.get("NO_COMMIT", "")) is False:
-        # The variable answers the one of the same name in the file.
-        shell.values.pop("git.commit", None)
-    layers = (
-        Layer({}, ignored, {}),
-        shell,
-        read_toml(os.path.join(root, NAME)),
-        read_environment(environ),
-        _read_flags(flags),
-    )
-    return _merge(root, layers, variables)
-
-
-def _merge(root: str, layers: tuple[Layer, ...], variables: dict[str, str]) -> Loaded:
+def _merge(root: str, layers: tuple[SettingsLayer, ...], variables: dict[str, str]) -> Project:
     merged: Values = {}
     sources: dict[str, Source] = {}
     for layer in layers:
@@ -129,20 +74,18 @@ def _merge(root: str, layers: tuple[Layer, ...], variables: dict[str, str]) -> L
             merged[key] = (_joined(key, merged.get(key), value, source), source)
         sources |= layer.parts
     _imply(merged)
-    unused = _unused(merged)
-    return Loaded(
+    sources |= {key: source for key, (_, source) in merged.items()}
+    warnings = [line for layer in layers for line in layer.warnings] + _unused(merged)
+    return Project(
         root=root,
         config=_convert(merged, sources),
-        sources={key: source for key, (_, source) in merged.items()} | sources,
-        warnings=tuple(
-            one_line(warning)
-            for warning in (*(each for layer in layers for each in layer.warnings), *unused)
-        ),
+        sources=sources,
+        warnings=tuple(map(one_line, warnings)),
         variables=variables,
     )
 
 
-def _read_flags(flags: Mapping[str, object]) -> Layer:
+def _read_flags(flags: Mapping[str, object]) -> SettingsLayer:
     """What the command line sets; None is a flag that was not given."""
     values: Values = {}
     for key, value in flags.items():
@@ -150,9 +93,9 @@ def _read_flags(flags: Mapping[str, object]) -> Layer:
         if section not in SECTIONS or field not in SECTIONS[section].__struct_fields__:
             raise UsageError(f"{key} is no setting", hint="ralph config show")
         if value is not None:
-            meant = from_text(key, value) if isinstance(value, str) else value
+            meant = parse_value(key, value) if isinstance(value, str) else value
             values[key] = (list(meant) if isinstance(meant, tuple) else meant, Source("flag", key))
-    return Layer(values, [], {})
+    return SettingsLayer(values)
 
 
 def _joined(key: str, below: tuple[Any, Source] | None, value: Any, source: Source) -> Any:
@@ -200,17 +143,17 @@ def _convert(merged: Values, parts: Mapping[str, Source]) -> Config:
     made: dict[str, Any] = {}
     for key, (value, source) in merged.items():
         section, _, field = key.partition(".")
-        if field:
-            good = _checked(key, value, kind_of(key), source, parts)
-            tables.setdefault(section, {})[field] = good
-        else:
-            made[key] = _checked(key, value, Config.__annotations__[key], source, parts)
+        kind = kind_of(key) if field else Config.__annotations__[key]
+        place = tables.setdefault(section, {}) if field else made
+        place[field or key] = _checked(key, value, kind, source, parts)
     made.update((section, SECTIONS[section](**table)) for section, table in tables.items())
     config = Config(**made)
     if config.models.strategy == "fixed" and not config.models.model:
-        from ralph.config.wrong_values import no_model
+        from ralph.config.value_errors import setting_error
 
-        raise no_model(merged["models.strategy"][1])
+        said = "is fixed, but models.model is empty"
+        hint = "name a model with --model or models.model"
+        raise setting_error(merged["models.strategy"][1], "models.strategy", said, hint=hint)
     return config
 
 
@@ -218,13 +161,13 @@ def _checked(key: str, value: Any, kind: Any, source: Source, parts: Mapping[str
     try:
         good = msgspec.convert(value, kind)
         if kind is Duration:
-            seconds(good)
+            parse_duration(good)
         if holds_zero(value):
             raise ValueError
     except ValueError as error:
-        from ralph.config.wrong_values import wrong
+        from ralph.config.value_errors import wrong_value_error
 
-        raise wrong(key, value, kind, source, parts) from error
+        raise wrong_value_error(key, value, kind, source, parts) from error
     if key == "gates.commands":
         return {name: command for name, command in good.items() if command.strip()}
     return good

@@ -1,11 +1,14 @@
-"""Where a setting came from."""
+"""Where a setting came from, and values that arrive as text: from variables and config.sh."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, get_origin
 
 import msgspec
 
-MOST_WARNINGS: Final = 50
+from ralph.core.settings import SECTIONS
+
+TRUE = frozenset({"true", "1", "yes", "on"})
+FALSE = frozenset({"false", "0", "no", "off"})
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -38,27 +41,58 @@ Values = dict[str, tuple[Any, Source]]
 """What is set, as it was written, and where; by `section.key`."""
 
 
-class Layer(msgspec.Struct, frozen=True):
+class SettingsLayer(msgspec.Struct, frozen=True):
     """What one source sets."""
 
-    values: Values
-    warnings: list[str]
-    parts: dict[str, Source]
-    """Where each entry of a table with free names stands: `gates.test`, `models.claude.opus`."""
+    values: Values = {}
+    warnings: list[str] = []
+    parts: dict[str, Source] = {}
+    """Where each entry of a table with free names is: `gates.test`, `models.claude.opus`."""
 
     def warn(self, line: str, word: str = "", known: Iterable[str] = ()) -> None:
-        """Add a warning, with the nearest known word. Up to a number of them: a file that is full
-        of mistakes is none of settings."""
-        if len(self.warnings) < MOST_WARNINGS:
-            self.warnings.append(line + (nearest(word, list(known)) if word else ""))
-        elif len(self.warnings) == MOST_WARNINGS:
-            self.warnings.append("further lines are no settings either, and are not shown")
+        """Add a warning, with the nearest known word."""
+        self.warnings.append(line + (nearest(word, list(known)) if word else ""))
 
 
 def nearest(word: str, known: list[str]) -> str:
     """`; did you mean …?`, or nothing."""
-    # Only somebody who mistyped pays for this import.
+    # Only a mistyped word costs this import.
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def kind_of(key: str) -> Any:
+    """The type that a setting's value must have."""
+    section, _, field = key.partition(".")
+    return SECTIONS[section].__annotations__[field]
+
+
+def parse_bool(text: str) -> bool | None:
+    """What people write for true and false; None for anything else."""
+    word = text.strip().lower()
+    return True if word in TRUE else False if word in FALSE else None
+
+
+def parse_value(key: str, text: str) -> object:
+    """The value that is meant. What does not fit stays text, so that the check can show it."""
+    kind = kind_of(key)
+    if kind is bool:
+        answer = parse_bool(text)
+        return text if answer is None else answer
+    if get_origin(kind) is tuple:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    try:
+        return msgspec.convert(text.strip(), kind, strict=False)
+    except msgspec.ValidationError:
+        return text
+
+
+def holds_zero(value: object) -> bool:
+    """Whether a text in it has a zero byte: no program can be given one, so it crashes later."""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, dict):
+        return any(holds_zero(key) or holds_zero(each) for key, each in value.items())
+    return isinstance(value, list | tuple) and any(holds_zero(each) for each in value)

@@ -1,33 +1,34 @@
 """`.ralph.toml`: found walking up, read with file, line and key at hand."""
 
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, get_args, get_origin
 
-from ralph.config.settings import SECTIONS, Price, Rule
-from ralph.config.sources import Layer, Source
-from ralph.core.errors import BadConfig, Missing
+from ralph.config.sources import SettingsLayer, Source, nearest
+from ralph.core.errors import BadConfig
+from ralph.core.message_tags import MODELS
+from ralph.core.settings import SECTIONS, Config
 from ralph.files import read_regular
 
 NAME = ".ralph.toml"
-FREE = {"gates": "commands", "models": "tiers"}
-"""Tables with names of a person's own, and the field that takes those."""
-RECORDS = {"prices": Price, "sandbox.rules": Rule}
-"""Tables of tables: what each entry holds."""
+OWN = {"gates": "commands", "models": "tiers"}
+"""Sections with names of a person's own beside the settings, and the field that takes those."""
 LARGEST = 4 * 1024 * 1024
 """Bytes of a file of settings."""
-MOST_PARTS = 1000
-"""Dots outside of strings, on one line."""
 
-At = Callable[..., Source]
+TOKEN = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""+|\'{3}.*?\'{3,}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[][{}\n]''',
+    re.DOTALL,
+)
+"""What tells where a statement ends: strings and comments as a whole, brackets, ends of lines."""
+
+Path = tuple[str, ...]
 
 
 def find_roots(start: str) -> list[str]:
     """The folders with a `.ralph.toml`, from `start` upwards."""
-    try:
-        folder = os.path.abspath(start)
-    except FileNotFoundError:
-        raise Missing("the current folder does not exist any more", hint="cd to another") from None
+    folder = os.path.abspath(start)
     found = []
     while True:
         # A link that leads nowhere counts too: reading it says what is wrong.
@@ -39,115 +40,84 @@ def find_roots(start: str) -> list[str]:
         folder = above
 
 
-def read_toml(path: str) -> Layer:
-    """Every setting of the file; unknown ones are warnings."""
-    layer = Layer({}, [], {})
+def read_toml(path: str) -> SettingsLayer:
+    """Every setting of the file; unknown ones are warnings, a mistyped section is an error."""
+    layer = SettingsLayer()
     text = read_text(path)
     # As `ralph init` leaves it, the file holds comments only: no need to load a parser for that.
     if all(line.lstrip()[:1] in ("", "#") for line in text.split("\n")):
         return layer
-    tables = _parse(path, text)
-    from ralph.config.toml_lines import line_numbers
-
-    lines = line_numbers(text)
-
-    def at(*keys: str) -> Source:
-        """Keys inside `{ … }` have no line of their own: then the line of what holds them."""
-        known = (
-            lines[keys[:length]] for length in range(len(keys), 0, -1) if keys[:length] in lines
-        )
-        return Source("file", path, next(known, 0))
-
+    tables, lines = _parse(path, text)
+    layer.parts.update((".".join(keys), Source("file", path, at)) for keys, at in lines.items())
     for section, table in tables.items():
-        if section != "prices" and section not in SECTIONS:
-            _warn_of_section(section, table, layer, at(section))
+        place = layer.parts.pop(section)
+        kind = Config.__annotations__.get(section)
+        if kind is None:
+            _warn_of_section(section, table, layer, place)
         elif not isinstance(table, dict):
             raise BadConfig(
-                f"{at(section)}: {section} is a section, not a setting",
+                f"{place}: {section} is a section, not a setting",
                 hint=f"write [{section}] on a line of its own, and its settings below",
             )
-        elif section == "prices":
-            _read_records("prices", table, layer, at)
+        elif section not in SECTIONS:
+            layer.values[section] = (_known(table, kind, section, layer), place)
         else:
-            _read_section(section, table, layer, at)
+            for key, value in _known(table, kind, section, layer).items():
+                name = f"{section}.{key}"
+                layer.values[name] = (value, layer.parts[name])
     return layer
 
 
-def _read_section(section: str, table: dict[str, Any], layer: Layer, at: At) -> None:
-    known = SECTIONS[section].__struct_fields__
-    own = FREE.get(section)
-    for key, value in table.items():
-        name = f"{section}.{key}"
-        source = at(section, key)
-        if own is not None and _is_own(section, key, value, known):
-            taken, _ = layer.values.setdefault(f"{section}.{own}", ({}, source))
-            taken[key] = value
-            layer.parts[name] = source
-            if isinstance(value, dict):
-                layer.parts.update((f"{name}.{each}", at(section, key, each)) for each in value)
-                _warn_of_tiers(name, value, layer)
-        elif name in RECORDS and isinstance(value, dict):
-            _read_records(name, value, layer, at)
-        elif key in known and key != own:
-            layer.values[name] = (value, source)
-        else:
-            warn_of(layer, source, name, _keys(section))
-
-
-def _warn_of_tiers(name: str, table: dict[str, Any], layer: Layer) -> None:
-    """`[models.AGENT]`: any other word than a tier is never asked for."""
-    from ralph.core.sigils import MODELS
-
-    for tier in table:
-        if tier not in MODELS:
-            key = f"{name}.{tier}"
-            warn_of(layer, layer.parts[key], key, MODELS)
-
-
-def _is_own(section: str, key: str, value: object, known: tuple[str, ...]) -> bool:
-    if section == "gates":
-        return key != "min_coverage"
-    return key not in known and isinstance(value, dict)
-
-
-def _read_records(name: str, table: dict[str, Any], layer: Layer, at: At) -> None:
-    """`[prices]` and `[sandbox.rules]`: what an entry holds beyond its fields is left out."""
-    path, fields = name.split("."), RECORDS[name].__struct_fields__
+def _known(value: Any, kind: Any, name: str, layer: SettingsLayer) -> Any:
+    """A value without the keys that tables of its kind do not have; each of them is a warning."""
+    if not isinstance(value, dict):
+        return value
+    if get_origin(kind) is dict:
+        entry = get_args(kind)[1]
+        return {key: _known(each, entry, f"{name}.{key}", layer) for key, each in value.items()}
+    if not isinstance(kind, type):
+        return value
+    own, kinds = OWN.get(name, ""), kind.__annotations__
     kept: dict[str, Any] = {}
-    for key, entry in table.items():
-        layer.parts[f"{name}.{key}"] = at(*path, key)
-        kept[key] = entry
-        if isinstance(entry, dict):
-            kept[key] = {each: value for each, value in entry.items() if each in fields}
-            for each in entry:
-                source = at(*path, key, each)
-                layer.parts[f"{name}.{key}.{each}"] = source
-                if each not in fields:
-                    warn_of(layer, source, f"{name}.{key}.{each}", fields)
-    layer.values[name] = (kept, at(*path))
+    for key, each in value.items():
+        path = f"{name}.{key}"
+        if key in kinds and key != own:
+            kept[key] = _known(each, kinds[key], path, layer)
+        elif own and (name == "gates" or isinstance(each, dict)):
+            kept.setdefault(own, {})[key] = each
+            layer.parts.setdefault(f"{name}.{own}", layer.parts[path])
+            for tier in each if isinstance(each, dict) else ():
+                # Any other word than a tier is never asked for.
+                if tier not in MODELS:
+                    _warn_of(layer, f"{path}.{tier}", MODELS)
+        else:
+            _warn_of(layer, path, [one for one in kinds if one != own])
+    return kept
 
 
-def _keys(section: str) -> list[str]:
-    own = FREE.get(section)
-    return [key for key in SECTIONS[section].__struct_fields__ if key != own]
+def _warn_of(layer: SettingsLayer, key: str, known: Iterable[str]) -> None:
+    layer.warn(f"{layer.parts[key]}: {key} is no setting", key.rpartition(".")[2], known)
 
 
-def warn_of(layer: Layer, source: Source, key: str, known: Iterable[str]) -> None:
-    """Warn about a setting that does not exist."""
-    layer.warn(f"{source}: {key} is no setting", key.rpartition(".")[2], known)
-
-
-def _warn_of_section(section: str, table: object, layer: Layer, source: Source) -> None:
+def _warn_of_section(section: str, table: object, layer: SettingsLayer, place: Source) -> None:
     known = [*SECTIONS, "prices"]
     if isinstance(table, dict):
-        layer.warn(f"{source}: [{section}] is no section", section, known)
+        if meant := nearest(section, known):
+            # [gate] would leave a run without gates.
+            raise BadConfig(f"{place}: [{section}] is no section{meant}")
+        layer.warn(f"{place}: [{section}] is no section")
         return
     # Most likely a line whose section header is still commented out.
-    homes = " or ".join(f"[{name}]" for name in SECTIONS if section in _keys(name))
+    homes = [
+        f"[{name}]"
+        for name, kind in SECTIONS.items()
+        if section in kind.__annotations__ and section != OWN.get(name)
+    ]
     if homes:
-        layer.warn(f"{source}: {section} stands outside its section; it belongs below {homes}")
+        below = " or ".join(homes)
+        layer.warn(f"{place}: {section} is outside of its section; it belongs below {below}")
     else:
-        layer.warn(f"{source}: {section} is no setting", section, known)
+        layer.warn(f"{place}: {section} is no setting", section, known)
 
 
 def read_text(path: str) -> str:
@@ -161,32 +131,50 @@ def read_text(path: str) -> str:
         raise BadConfig(f"{path} cannot be read: {said}") from error
 
 
-def _refuse_long_keys(path: str, text: str) -> None:
-    """The library takes a time that grows with the square of a key's parts."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") <= MOST_PARTS:
-            continue
-        import re
+def _parse(path: str, text: str) -> tuple[dict[str, Any], dict[Path, int]]:
+    from ralph.core.toml_text import parse_toml
 
-        bare = re.sub(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'', "", line)
-        if bare.count(".") > MOST_PARTS:
-            raise BadConfig(f"{path}:{number}: a key has more than {MOST_PARTS:,} parts")
-
-
-def _parse(path: str, text: str) -> dict[str, Any]:
-    import tomllib
-
-    _refuse_long_keys(path, text)
     try:
-        return tomllib.loads(text)
+        return parse_toml(text), line_numbers(text)
     except RecursionError as error:
         raise BadConfig(f"{path} is nested too deeply") from error
     except ValueError as error:
         # "Invalid value (at line 3, column 5)"; some errors of the library name no place.
         what, _, place = str(error).partition(" (at ")
-        number = place.removeprefix("line ").partition(",")[0]
+        number = place.removeprefix("line ").partition(",")[0].rstrip(")")
         where = f"{path}:{number}" if number.isdecimal() else path
         what = what[:1].lower() + what[1:]
         if place.startswith("end"):
             what += " at the end"
         raise BadConfig(f"{where}: not valid TOML: {what}") from error
+
+
+def line_numbers(text: str) -> dict[Path, int]:
+    """The line of every table and key, by its path; of the first one where there are several.
+
+    The parser of the library does not tell them, so it is given each statement alone.
+    """
+    from ralph.core.toml_text import parse_toml
+
+    found: dict[Path, int] = {}
+    table: Path = ()
+    depth, start, line = 0, 0, 1
+    for token in TOKEN.finditer(text := f"{text}\n"):
+        depth += (token[0] in ("[", "{")) - (token[0] in ("]", "}"))
+        if token[0] != "\n" or depth:
+            continue
+        statement = text[start : token.end()]
+        is_header = statement.lstrip().startswith("[")
+        for path in _paths(parse_toml(statement)):
+            whole = path if is_header else table + path
+            found.setdefault(whole, line)
+            table = path if is_header else table
+        start, line = token.end(), line + statement.count("\n")
+    return found
+
+
+def _paths(value: object, *above: str) -> Iterator[Path]:
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield (*above, key)
+            yield from _paths(below, *above, key)

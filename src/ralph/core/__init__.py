@@ -1,1 +1,1 @@
-"""Pure values and decisions: nothing here touches a file, a process, a clock or a database."""
+"""Pure values and decisions. This package uses no files, processes, clocks or databases."""

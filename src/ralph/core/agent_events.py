@@ -1,14 +1,15 @@
-"""The one language in which every agent's stream is understood.
+"""The events that every agent adapter turns its program's output into.
 
 This is what an agent says while it works. It is not state: it goes to the screens and to the
 session's own stream file, never to the journal.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
 
-from ralph.core.ended import Ended
+from ralph.core.session_ending import EndingKind
 
 
 class LimitStatus(StrEnum):
@@ -19,7 +20,7 @@ class LimitStatus(StrEnum):
     REJECTED = "rejected"
 
 
-class Usage(msgspec.Struct, frozen=True, kw_only=True, tag="usage", tag_field="event"):
+class TokenUsage(msgspec.Struct, frozen=True, kw_only=True, tag="usage", tag_field="event"):
     """Tokens, as far as they are known."""
 
     input_tokens: int = 0
@@ -29,7 +30,13 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, tag="usage", tag_field="e
     output_tokens: int = 0
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, tag="request", tag_field="event"):
+def sum_of_usage(usages: "Iterable[TokenUsage | ModelRequest]") -> TokenUsage:
+    names = TokenUsage.__struct_fields__
+    found = tuple(usages)
+    return TokenUsage(**{name: sum(getattr(one, name) for one in found) for name in names})
+
+
+class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, tag="request", tag_field="event"):
     """A request to the model has begun, or is answered: tokens of this one alone, while the session
     works. The result counts them all once more."""
 
@@ -41,29 +48,23 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, tag="request", tag_fiel
     """False: of a sub-agent, which has a context of its own."""
 
 
-class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started", tag_field="event"):
-    """The session is up."""
-
+class AgentStarted(msgspec.Struct, frozen=True, kw_only=True, tag="started", tag_field="event"):
     model: str = ""
     tools: tuple[str, ...] = ()
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text", tag_field="event"):
-    """Something said."""
-
     text: str
     partial: bool = False
 
 
 class Thinking(msgspec.Struct, frozen=True, kw_only=True, tag="thinking", tag_field="event"):
-    """Something thought."""
-
     text: str
     partial: bool = False
 
 
 class ToolUse(msgspec.Struct, frozen=True, kw_only=True, tag="tool_use", tag_field="event"):
-    """A tool is called. `summary` is one line of its input."""
+    """The model calls a tool. `summary` is one line of the tool's input."""
 
     name: str
     summary: str = ""
@@ -71,8 +72,6 @@ class ToolUse(msgspec.Struct, frozen=True, kw_only=True, tag="tool_use", tag_fie
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result", tag_field="event"):
-    """A tool answered."""
-
     call: str = ""
     text: str = ""
     """A part of it."""
@@ -81,33 +80,33 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result", t
     error: bool = False
 
 
-class Denied(msgspec.Struct, frozen=True, kw_only=True, tag="denied", tag_field="event"):
-    """A tool call that was not permitted: the agent goes on without it."""
+class ToolDenied(msgspec.Struct, frozen=True, kw_only=True, tag="denied", tag_field="event"):
+    """A tool call was denied. The session continues without it."""
 
     name: str
     summary: str = ""
 
 
-class Retry(msgspec.Struct, frozen=True, kw_only=True, tag="retry", tag_field="event"):
-    """The agent tries again by itself."""
+class AgentRetry(msgspec.Struct, frozen=True, kw_only=True, tag="retry", tag_field="event"):
+    """The agent program retries a request by itself."""
 
     message: str = ""
     attempt: int = 0
     delay_s: float | None = None
 
 
-class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble", tag_field="event"):
-    """Something failed around the agent, such as a request. Only what the program itself reports:
-    what the model writes never counts. The session may still recover."""
+class AgentProblem(msgspec.Struct, frozen=True, kw_only=True, tag="trouble", tag_field="event"):
+    """Something around the agent failed, such as a request. Only what the program itself reports:
+    text from the model never counts. The session may still recover."""
 
     message: str = ""
-    failure: Ended | None = None
+    failure: EndingKind | None = None
     """How the session ended, if this was its end."""
     resets_at: float | None = None
 
 
-class Limit(msgspec.Struct, frozen=True, kw_only=True, tag="limit", tag_field="event"):
-    """The provider speaks about the allowance."""
+class UsageLimit(msgspec.Struct, frozen=True, kw_only=True, tag="limit", tag_field="event"):
+    """The provider reports the state of the usage limit."""
 
     status: LimitStatus
     resets_at: float | None = None
@@ -117,40 +116,42 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True, tag="limit", tag_field="e
     """The share of it that is used up."""
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True, tag="result", tag_field="event"):
-    """The agent's last word. Cost that is not reported is unknown, never 0."""
+class SessionResultEvent(
+    msgspec.Struct, frozen=True, kw_only=True, tag="result", tag_field="event"
+):
+    """The agent's final result. A cost that is not reported is unknown, never 0."""
 
     text: str = ""
     error: bool = False
     detail: str = ""
-    failure: Ended | None = None
+    failure: EndingKind | None = None
     """What kind of error, where the agent says so."""
     resets_at: float | None = None
     model: str = ""
     cost_usd: float | None = None
     turns: int | None = None
     duration_s: float | None = None
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
 
 
-class Unknown(msgspec.Struct, frozen=True, kw_only=True, tag="unknown", tag_field="event"):
-    """A line that nobody understands: kept, never fatal."""
+class UnknownLine(msgspec.Struct, frozen=True, kw_only=True, tag="unknown", tag_field="event"):
+    """A line that the adapter does not understand. It is kept and never fatal."""
 
     line: str = ""
 
 
 AgentEvent = (
-    Started
+    AgentStarted
     | Text
     | Thinking
     | ToolUse
     | ToolResult
-    | Denied
-    | Usage
-    | Request
-    | Retry
-    | Trouble
-    | Limit
-    | Result
-    | Unknown
+    | ToolDenied
+    | TokenUsage
+    | ModelRequest
+    | AgentRetry
+    | AgentProblem
+    | UsageLimit
+    | SessionResultEvent
+    | UnknownLine
 )

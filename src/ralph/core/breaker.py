@@ -1,4 +1,5 @@
-"""The circuit breaker: when a run that only fails must stop trying, and when it may try again.
+"""The circuit breaker: stops a worker that only fails from starting sessions, and decides when it
+may try again.
 
 Closed: everything is fine. Open: nothing is started. Half open: one session shows whether it works
 again. A budget that is spent opens it too, and only more money closes it.
@@ -11,61 +12,48 @@ import msgspec
 from msgspec.structs import replace
 
 from ralph.core.ids import TaskId
-from ralph.core.limits import Progress
+from ralph.core.run import IterationProgress
+from ralph.core.settings import BreakerSection
 
-PUT_ASIDE: Final = "put aside: "
+BLOCKED_BY_BREAKER: Final = "put aside: "
 """How the reason begins for which a breaker blocks a task."""
 TRIALS: Final = 2
 """Sessions that may show in vain that nothing works; then a person is needed."""
 
-PATIENCE_S: Final = 60.0
-"""A run that fails from its start is wrongly set up, and whoever started it is still there: they
-want to hear of it, not wait."""
+RETRY_AFTER_S: Final = 60.0
+"""A run that fails from its start is wrongly set up: its user is there and need not wait longer."""
 
 
-class State(StrEnum):
-    """Whether sessions may start."""
-
+class BreakerState(StrEnum):
     CLOSED = "closed"
     OPEN = "open"
     HALF_OPEN = "half_open"
 
 
-class Cause(StrEnum):
-    """Why it opened."""
-
+class BreakerCause(StrEnum):
     FAILURES = "failures"
     STAGNATION = "stagnation"
     BUDGET = "budget"
 
 
-class Recovery(StrEnum):
-    """What follows when it opens."""
+class BreakerRecovery(StrEnum):
+    """What the run does when the breaker opens."""
 
     BACK_OFF = "back_off"
     """Wait, then try one session."""
     SKIP = "skip"
     """Put the task aside on which everything failed, wait, then try another one."""
     HAND_OFF = "hand_off"
-    """Wait, then let a fresh session go on that is told what was seen of the last one."""
+    """Wait, then let a fresh session go on that knows what was seen of the last one."""
     PERSON = "person"
-    """Stop, and tell somebody."""
-
-
-class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
-    """How much it puts up with before it opens, and for how long. Zero: never, and not at all."""
-
-    failures: int = 3
-    stagnation: int = 5
-    cooldown_s: float = 300.0
-    max_age_s: float = 7200.0
+    """Stop, and notify a person."""
 
 
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker's breaker, as it is kept."""
+    """The stored state of one worker's breaker."""
 
-    state: State = State.CLOSED
-    cause: Cause | None = None
+    state: BreakerState = BreakerState.CLOSED
+    cause: BreakerCause | None = None
     """None while it is closed."""
     failures: int = 0
     """Sessions in a row that ended without a claim, or tasks in a row that failed for good."""
@@ -83,99 +71,91 @@ class Breaker(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_closed(self) -> bool:
         """May sessions start?"""
-        return self.state is State.CLOSED
+        return self.state is BreakerState.CLOSED
 
     @property
     def why(self) -> str:
         """Why it is open, in one line."""
-        counted = {
-            Cause.FAILURES: f"{self.failures} failures in a row",
-            Cause.STAGNATION: f"{self.stagnation} iterations without progress",
-        }
-        told = counted.get(self.cause) if self.cause is not None else None
-        return "; the last: ".join(filter(None, (told, self.reason)))
+        counted = ""
+        if self.cause is BreakerCause.FAILURES:
+            counted = f"{self.failures} failures in a row"
+        elif self.cause is BreakerCause.STAGNATION:
+            counted = f"{self.stagnation} iterations without progress"
+        return "; the last: ".join(filter(None, (counted, self.reason)))
 
 
-def remembered(breaker: Breaker, tolerance: Tolerance, now: float) -> Breaker:
-    """The breaker as it is today: yesterday's failures do not count, nor what is switched off."""
-    # Also what lies far ahead: a clock that was set back must not keep it open for years.
-    is_old = bool(tolerance.max_age_s) and abs(now - breaker.at) > tolerance.max_age_s
-    never = {Cause.FAILURES: not tolerance.failures, Cause.STAGNATION: not tolerance.stagnation}
-    is_off = breaker.cause is not None and never.get(breaker.cause, False)
-    is_over = is_off or (is_old and breaker.cause is not Cause.BUDGET)
+def current_breaker(breaker: Breaker, limits: BreakerSection, now: float) -> Breaker:
+    """Return the breaker without failures that are too old, or that are switched off."""
+    # Also a time far ahead: a clock that was set back must not keep the breaker open for years.
+    is_old = bool(limits.max_age_s) and abs(now - breaker.at) > limits.max_age_s
+    is_off = (breaker.cause is BreakerCause.FAILURES and not limits.failures) or (
+        breaker.cause is BreakerCause.STAGNATION and not limits.stagnation
+    )
+    is_over = is_off or (is_old and breaker.cause is not BreakerCause.BUDGET)
     return Breaker(at=now) if is_over else breaker
 
 
-def counted(
-    breaker: Breaker, tolerance: Tolerance, task: TaskId, progress: Progress, now: float
+def count_iteration(
+    breaker: Breaker, limits: BreakerSection, task: TaskId, progress: IterationProgress, now: float
 ) -> Breaker:
-    """The breaker after one more iteration.
+    """Return the breaker after one more iteration.
 
     A session that claims nothing but leaves something to build on is no failure, nor is a rejected
     claim: the agent works, the task is hard, and its retries bound it. Otherwise one stubborn task
     would end a night's run.
     """
-    bad = progress.failed or (progress.struck and not progress.moved)
+    is_bad = progress.failed or (progress.struck and not progress.moved)
+    reason = progress.reason or breaker.reason
     if not breaker.is_closed:
-        stands_still = breaker.cause is Cause.STAGNATION and not progress.moved
-        return _in_vain(breaker, task, progress, now) if bad or stands_still else Breaker(at=now)
+        is_still = breaker.cause is BreakerCause.STAGNATION and not progress.moved
+        if not (is_bad or is_still):
+            return Breaker(at=now)
+        same = task if breaker.task == task else None
+        opened = replace(breaker, state=BreakerState.OPEN, reason=reason, task=same, at=now)
+        return replace(opened, trials=breaker.trials + 1)
     if progress.done:
         return Breaker(at=now)
-    failures = breaker.failures + bad
-    if bad:
-        breaker = replace(
-            breaker,
-            reason=progress.reason,
-            task=task if breaker.failures == 0 or breaker.task == task else None,
-        )
+    failures = breaker.failures + is_bad
+    if is_bad:
+        same = task if breaker.failures == 0 or breaker.task == task else None
+        breaker = replace(breaker, reason=progress.reason, task=same)
     stagnation = 0 if progress.moved else breaker.stagnation + 1
     breaker = replace(breaker, failures=failures, stagnation=stagnation, at=now)
-    if tolerance.failures and failures >= tolerance.failures:
-        return replace(breaker, state=State.OPEN, cause=Cause.FAILURES)
-    if tolerance.stagnation and stagnation >= tolerance.stagnation:
-        reason = progress.reason or breaker.reason
-        return replace(breaker, state=State.OPEN, cause=Cause.STAGNATION, reason=reason, task=task)
+    if limits.failures and failures >= limits.failures:
+        return replace(breaker, state=BreakerState.OPEN, cause=BreakerCause.FAILURES)
+    if limits.stagnation and stagnation >= limits.stagnation:
+        stalled = replace(breaker, state=BreakerState.OPEN, cause=BreakerCause.STAGNATION)
+        return replace(stalled, reason=reason, task=task)
     return breaker
 
 
-def _in_vain(breaker: Breaker, task: TaskId, progress: Progress, now: float) -> Breaker:
-    return replace(
-        breaker,
-        state=State.OPEN,
-        reason=progress.reason or breaker.reason,
-        task=task if breaker.task == task else None,
-        trials=breaker.trials + 1,
-        at=now,
-    )
-
-
-def recovery(breaker: Breaker, tolerance: Tolerance, *, has_worked: bool, others: bool) -> Recovery:
-    """What to do about an open breaker.
+def choose_recovery(
+    breaker: Breaker, limits: BreakerSection, *, has_worked: bool, others: bool
+) -> BreakerRecovery:
+    """Decide what to do about an open breaker.
 
     `has_worked`: something was done in this run; `others`: there is another task to try.
     """
-    if breaker.cause is Cause.BUDGET or not tolerance.cooldown_s or breaker.trials >= TRIALS:
-        return Recovery.PERSON
-    if not has_worked and tolerance.cooldown_s > PATIENCE_S:
-        return Recovery.PERSON
+    if breaker.cause is BreakerCause.BUDGET or not limits.cooldown_s or breaker.trials >= TRIALS:
+        return BreakerRecovery.PERSON
+    if not has_worked and limits.cooldown_s > RETRY_AFTER_S:
+        return BreakerRecovery.PERSON
     if breaker.trials == 0:
-        return Recovery.BACK_OFF
+        return BreakerRecovery.BACK_OFF
     if breaker.task is None:
-        return Recovery.PERSON
-    return Recovery.SKIP if others else Recovery.HAND_OFF
+        return BreakerRecovery.PERSON
+    return BreakerRecovery.SKIP if others else BreakerRecovery.HAND_OFF
 
 
 def half_open(breaker: Breaker, now: float) -> Breaker:
-    """Let one session through."""
-    return replace(breaker, state=State.HALF_OPEN, at=now)
+    return replace(breaker, state=BreakerState.HALF_OPEN, at=now)
 
 
-def told(breaker: Breaker) -> str:
-    """For a person: its state, and why."""
+def describe_breaker(breaker: Breaker) -> str:
     match breaker.state:
-        case State.CLOSED:
+        case BreakerState.CLOSED:
             return "closed"
-        case State.HALF_OPEN:
+        case BreakerState.HALF_OPEN:
             return f"half open, one session shows whether it works again ({breaker.why})"
-        case State.OPEN:
+        case BreakerState.OPEN:
             return f"open ({breaker.why})"

@@ -1,96 +1,99 @@
-"""Errors a person can act on. One line, a way out, an exit code.
-
-    RalphError                 1   something a person can mend
-    ├── UsageError            64   the command line does not make sense
-    ├── UnusableData          65   a document or a database cannot be used
-    ├── Missing               66   something that must exist first does not
-    │   └── NoSuchTask        66   no task, feature or run has that name
-    ├── Unavailable           69   a program that is needed cannot be had
-    ├── CannotWrite           73   a file or a database cannot be written
-    ├── Busy                  75   somebody else is at it; try again later
-    ├── TemporaryFailure      75   the machine failed, not the data; a run pauses
-    ├── BadConfig             78   a setting has a wrong value
-    ├── IllegalTransition     64   the task's state does not allow it
-    ├── CycleRefused          64   the edge would close a circle
-    └── ClaimLost              1   the claim no longer belongs to this worker
+"""Errors for the user: one line, a hint, an exit code.
 
 Outcomes are values, not errors; everything that is not a RalphError is a bug and may crash: 70.
 """
 
 
 class RalphError(Exception):
-    """something went wrong"""
+    """Something that a person can fix."""
 
     exit_code = 1
+    usual_hint = ""
+    """The hint of an error that is raised without one."""
 
-    def __init__(self, message: str = "", *, hint: str = "") -> None:
-        super().__init__(message or (self.__doc__ or "").strip())
-        self.hint = hint
+    def __init__(self, message: str = "something went wrong", *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = self.usual_hint if hint is None else hint
 
 
 class UsageError(RalphError):
-    """the command line does not make sense"""
+    """The command line does not make sense."""
 
     exit_code = 64
 
 
 class UnusableData(RalphError):
-    """a document or a database cannot be used"""
+    """A document or a database cannot be used."""
 
     exit_code = 65
 
 
 class Missing(RalphError):
-    """something that must exist first does not"""
+    """Something that must exist first does not."""
 
     exit_code = 66
 
 
 class NoSuchTask(Missing):
-    """no such task"""
+    """No task, feature or run has that name."""
 
 
 class Unavailable(RalphError):
-    """a program that is needed cannot be had"""
+    """A program that is needed cannot be had."""
 
     exit_code = 69
 
 
+class NotLoggedIn(RalphError):
+    """An agent has no login, so a run pauses before it begins."""
+
+    exit_code = 6
+
+
+class SetupFailed(Unavailable):
+    """A setup command fails in a private checkout."""
+
+
 class CannotWrite(RalphError):
-    """cannot write"""
+    """A file or a database cannot be written."""
 
     exit_code = 73
+    usual_hint = "look at what is in its place, at its permissions, and at the disk"
 
 
 class Busy(RalphError):
-    """somebody else is at it"""
+    """Another process is at work; try again later."""
 
     exit_code = 75
 
 
+class BranchMoved(Busy):
+    """Another process has moved a branch at this moment."""
+
+
 class TemporaryFailure(RalphError):
-    """the machine failed: nothing is known about the data"""
+    """The machine failed: nothing is known about the data, and a run pauses."""
 
     exit_code = 75
 
 
 class BadConfig(RalphError):
-    """a setting has a wrong value"""
+    """A setting has a wrong value."""
 
     exit_code = 78
 
 
 class IllegalTransition(RalphError):
-    """the task's state does not allow it"""
+    """The task's state does not allow it."""
 
     exit_code = 64
 
 
 class CycleRefused(RalphError):
-    """the edge would close a circle"""
+    """The edge would close a cycle."""
 
     exit_code = 64
 
 
 class ClaimLost(RalphError):
-    """the claim no longer belongs to this worker"""
+    """The claim no longer belongs to this worker."""

@@ -1,81 +1,125 @@
-"""What happened: the closed union that the journal stores and every screen folds.
-
-A state change and its event are written in one transaction, so replaying the events gives the
-stored state (`replay.py`).
-"""
+"""All events of the journal. Every screen is drawn from them."""
 
 from typing import Final
 
 import msgspec
 
-from ralph.core.check_events import CheckEvent
-from ralph.core.gates import Evidence
-from ralph.core.handoff_events import HandoffEvent
-from ralph.core.happening import Happening
+from ralph.core.cost import CostSummary
+from ralph.core.gates import GateEvidence
 from ralph.core.ids import FeatureId, RunId, SessionId, TaskId, WorkerId
 from ralph.core.memory import MemoryKind
-from ralph.core.outcome import Outcome
-from ralph.core.spent import Spent
-from ralph.core.task import Edit, Feature, Status, Task
-from ralph.core.team_events import TeamEvent
+from ralph.core.run import RunOutcome, WaitKind
+from ralph.core.session_events import CheckEvent, EventBase, HandoffEvent, SessionResultReported
+from ralph.core.task import Feature, Task, TaskEdit, TaskStatus
+
+
+class WorkerJoined(EventBase, frozen=True, kw_only=True):
+    run_id: RunId
+    worker: WorkerId
+    slot: str
+
+
+class WorkerLeft(EventBase, frozen=True, kw_only=True):
+    """It leaves the slot: there is nothing left to do, or it cannot go on."""
+
+    run_id: RunId
+    worker: WorkerId
+    slot: str
+    outcome: RunOutcome | None
+    """None: its process has died."""
+    reason: str = ""
+
+
+class MergeQueued(EventBase, frozen=True, kw_only=True):
+    """Accepted work waits until another worker's is merged."""
+
+    task_id: TaskId
+
+
+class MergeBegun(EventBase, frozen=True, kw_only=True):
+    """Its merge begins: no other worker moves the branch meanwhile."""
+
+    task_id: TaskId
+
+
+class WorkMerged(EventBase, frozen=True, kw_only=True):
+    """Accepted work has become part of the branch that a team builds."""
+
+    task_id: TaskId
+    branch: str
+    commit: str
+    """The branch's tip since then."""
+
+
+class TeammateJudged(EventBase, frozen=True, kw_only=True):
+    """A teammate that another program leads says that a task is done, and the gates have run."""
+
+    slot: str
+    passed: bool
+    subject: str = ""
+    """What its team calls the task."""
+    task_id: TaskId | None = None
+    """The task of the graph that this is, if it is one."""
+    reason: str = ""
+    """Which gate fails."""
+
+
+TeamEvent = WorkerJoined | WorkerLeft | MergeQueued | MergeBegun | WorkMerged | TeammateJudged
+
 
 # The graph
-
-
-class TaskAdded(Happening, frozen=True, kw_only=True):
+class TaskAdded(EventBase, frozen=True, kw_only=True):
     task: Task
 
 
-class TaskEdited(Happening, frozen=True, kw_only=True):
+class TaskEdited(EventBase, frozen=True, kw_only=True):
     task_id: TaskId
-    edit: Edit
+    edit: TaskEdit
 
 
-class TaskDeleted(Happening, frozen=True, kw_only=True):
+class TaskDeleted(EventBase, frozen=True, kw_only=True):
     task_id: TaskId
     title: str
 
 
-class EdgeAdded(Happening, frozen=True, kw_only=True):
+class EdgeAdded(EventBase, frozen=True, kw_only=True):
     blocker_id: TaskId
     blocked_id: TaskId
 
 
-class EdgeRemoved(Happening, frozen=True, kw_only=True):
+class EdgeRemoved(EventBase, frozen=True, kw_only=True):
     blocker_id: TaskId
     blocked_id: TaskId
 
 
-class FeatureAdded(Happening, frozen=True, kw_only=True):
+class FeatureAdded(EventBase, frozen=True, kw_only=True):
     feature: Feature
 
 
-class FeatureChanged(Happening, frozen=True, kw_only=True):
+class FeatureChanged(EventBase, frozen=True, kw_only=True):
     """Its documents, or how far it has come: the state after it."""
 
     feature: Feature
 
 
-class FeatureDeleted(Happening, frozen=True, kw_only=True):
+class FeatureDeleted(EventBase, frozen=True, kw_only=True):
     feature_id: FeatureId
     name: str
 
 
-class TaskLogged(Happening, frozen=True, kw_only=True):
+class TaskLogged(EventBase, frozen=True, kw_only=True):
     task_id: TaskId
     message: str
 
 
 # A task's state
-
-
-class _TaskMoved(Happening, frozen=True, kw_only=True):
+class _TaskMoved(EventBase, frozen=True, kw_only=True):
     """Every change of state says the state after it."""
 
     task_id: TaskId
     alias: str | None = None
     title: str
-    status: Status
+    status: TaskStatus
     attempt: int
     retry_count: int
     strikes: int
@@ -125,9 +169,7 @@ class TaskReopened(_TaskMoved, frozen=True, kw_only=True):
 
 
 # A run
-
-
-class RunStarted(Happening, frozen=True, kw_only=True):
+class RunStarted(EventBase, frozen=True, kw_only=True):
     run_id: RunId
     worker: WorkerId
     target: str
@@ -139,7 +181,7 @@ class RunStarted(Happening, frozen=True, kw_only=True):
     """Who pays, as far as it is known."""
 
 
-class AgentChosen(Happening, frozen=True, kw_only=True):
+class AgentChosen(EventBase, frozen=True, kw_only=True):
     """Another agent takes over, or the first one is back."""
 
     run_id: RunId
@@ -148,30 +190,32 @@ class AgentChosen(Happening, frozen=True, kw_only=True):
     account: str = ""
 
 
-class RunPaused(Happening, frozen=True, kw_only=True):
+class RunPaused(EventBase, frozen=True, kw_only=True):
     """The loop waits for a person."""
 
     run_id: RunId
     reason: str
+    kind: WaitKind = WaitKind.PAUSED
 
 
-class RunResumed(Happening, frozen=True, kw_only=True):
+class RunResumed(EventBase, frozen=True, kw_only=True):
     run_id: RunId
 
 
-class RunWaiting(Happening, frozen=True, kw_only=True):
+class RunWaiting(EventBase, frozen=True, kw_only=True):
     """The loop waits for a moment in time."""
 
     run_id: RunId
     reason: str
     until: str
+    kind: WaitKind = WaitKind.OTHER
 
 
-class BreakerOpened(Happening, frozen=True, kw_only=True):
+class BreakerOpened(EventBase, frozen=True, kw_only=True):
     """Only failures: no session starts for now."""
 
     run_id: RunId
-    seat: str
+    slot: str
     reason: str
     recovery: str
     """What follows: back_off, skip or person."""
@@ -179,23 +223,23 @@ class BreakerOpened(Happening, frozen=True, kw_only=True):
     """When one session is tried."""
 
 
-class BreakerTried(Happening, frozen=True, kw_only=True):
+class BreakerTried(EventBase, frozen=True, kw_only=True):
     """Half open: one session shows whether it works again."""
 
     run_id: RunId
-    seat: str
+    slot: str
 
 
-class BreakerClosed(Happening, frozen=True, kw_only=True):
+class BreakerClosed(EventBase, frozen=True, kw_only=True):
     """It works again, or a person says so."""
 
-    seat: str
+    slot: str
     by: str = ""
 
 
-class RunEnded(Happening, frozen=True, kw_only=True):
+class RunEnded(EventBase, frozen=True, kw_only=True):
     run_id: RunId
-    outcome: Outcome
+    outcome: RunOutcome
     exit_code: int
     reason: str = ""
     done: int = 0
@@ -207,16 +251,16 @@ class RunEnded(Happening, frozen=True, kw_only=True):
     duration_s: float = 0.0
     cost_usd: float | None = None
     """None when any of it is unknown."""
-    spent: Spent = Spent()
+    spent: CostSummary = CostSummary()
 
 
-class BaselineTaken(Happening, frozen=True, kw_only=True):
+class BaselineTaken(EventBase, frozen=True, kw_only=True):
     run_id: RunId
     red: tuple[str, ...]
     green: tuple[str, ...]
 
 
-class Warned(Happening, frozen=True, kw_only=True):
+class Warned(EventBase, frozen=True, kw_only=True):
     """Something a person should know; nothing stops because of it."""
 
     message: str
@@ -224,9 +268,7 @@ class Warned(Happening, frozen=True, kw_only=True):
 
 
 # A session
-
-
-class SessionStarted(Happening, frozen=True, kw_only=True):
+class SessionStarted(EventBase, frozen=True, kw_only=True):
     session_id: SessionId
     task_id: TaskId
     title: str
@@ -236,7 +278,7 @@ class SessionStarted(Happening, frozen=True, kw_only=True):
     model: str = ""
 
 
-class ModelOverridden(Happening, frozen=True, kw_only=True):
+class ModelOverridden(EventBase, frozen=True, kw_only=True):
     """The last session asked for another model than the strategy would choose, and gets it."""
 
     task_id: TaskId
@@ -245,28 +287,14 @@ class ModelOverridden(Happening, frozen=True, kw_only=True):
     strategy: str
 
 
-class SessionEnded(Happening, frozen=True, kw_only=True):
-    session_id: SessionId
-    task_id: TaskId
-    ended: str
+class SessionEnded(SessionResultReported, frozen=True, kw_only=True):
     detail: str = ""
-    duration_s: float = 0.0
-    model: str = ""
-    """What it ran on, as far as it says."""
-    cost_usd: float | None = None
-    estimated: bool = False
-    """The cost is worked out from the tokens."""
-    input_tokens: int | None = None
-    cached_tokens: int | None = None
-    output_tokens: int | None = None
-    commits: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
     swept: int = 0
     denied: tuple[str, ...] = ()
     """Tools that it was not permitted to use, one for each call."""
 
 
-class ToolCalled(Happening, frozen=True, kw_only=True):
+class ToolCalled(EventBase, frozen=True, kw_only=True):
     """A session has used one of Ralph's own tools."""
 
     task_id: TaskId
@@ -276,7 +304,7 @@ class ToolCalled(Happening, frozen=True, kw_only=True):
     """Why it was refused."""
 
 
-class ToolJudged(Happening, frozen=True, kw_only=True):
+class ToolJudged(EventBase, frozen=True, kw_only=True):
     """The policy had something to say about a tool that a session wanted to use."""
 
     task_id: TaskId
@@ -289,12 +317,12 @@ class ToolJudged(Happening, frozen=True, kw_only=True):
     """The shell text it was about, where there is one."""
 
 
-class GateStarted(Happening, frozen=True, kw_only=True):
+class GateStarted(EventBase, frozen=True, kw_only=True):
     task_id: TaskId | None
     name: str
 
 
-class GateEnded(Happening, frozen=True, kw_only=True):
+class GateEnded(EventBase, frozen=True, kw_only=True):
     task_id: TaskId | None
     name: str
     passed: bool
@@ -302,26 +330,26 @@ class GateEnded(Happening, frozen=True, kw_only=True):
     duration_s: float
 
 
-class GatesWeighed(Happening, frozen=True, kw_only=True):
+class GatesWeighed(EventBase, frozen=True, kw_only=True):
     task_id: TaskId
-    evidence: Evidence
+    evidence: GateEvidence
 
 
-class WorkCommitted(Happening, frozen=True, kw_only=True):
+class WorkCommitted(EventBase, frozen=True, kw_only=True):
     task_id: TaskId
     commit: str
     files: int
 
 
-class WorkSaved(Happening, frozen=True, kw_only=True):
+class WorkSaved(EventBase, frozen=True, kw_only=True):
     """Work that did not count, kept under a ref."""
 
     task_id: TaskId
     ref: str
 
 
-class MemoryKept(Happening, frozen=True, kw_only=True):
-    """Later sessions may be told of it."""
+class MemoryKept(EventBase, frozen=True, kw_only=True):
+    """Later sessions may get it."""
 
     memory_id: int
     task_id: TaskId
@@ -329,21 +357,19 @@ class MemoryKept(Happening, frozen=True, kw_only=True):
     title: str
 
 
-class MemoryForgotten(Happening, frozen=True, kw_only=True):
+class MemoryForgotten(EventBase, frozen=True, kw_only=True):
     memory_id: int
     task_id: TaskId
     title: str
 
 
 # People
-
-
-class GuidanceGiven(Happening, frozen=True, kw_only=True):
+class GuidanceGiven(EventBase, frozen=True, kw_only=True):
     text: str
     task_id: TaskId | None = None
 
 
-class GuidanceDelivered(Happening, frozen=True, kw_only=True):
+class GuidanceDelivered(EventBase, frozen=True, kw_only=True):
     """It is in the brief of this task's session."""
 
     task_id: TaskId
@@ -351,7 +377,7 @@ class GuidanceDelivered(Happening, frozen=True, kw_only=True):
     count: int
 
 
-class ControlSent(Happening, frozen=True, kw_only=True):
+class ControlSent(EventBase, frozen=True, kw_only=True):
     """Someone asked the running loop to pause, resume, stop or skip."""
 
     word: str
@@ -371,8 +397,7 @@ TaskMoved = (
     | TaskUnblocked
     | TaskReopened
 )
-
-Event = (
+GraphEvent = (
     TaskAdded
     | TaskEdited
     | TaskDeleted
@@ -382,26 +407,12 @@ Event = (
     | FeatureChanged
     | FeatureDeleted
     | TaskLogged
-    | TaskMoved
-    | RunStarted
-    | AgentChosen
-    | RunPaused
-    | RunResumed
-    | RunWaiting
-    | BreakerOpened
-    | BreakerTried
-    | BreakerClosed
-    | RunEnded
-    | TeamEvent
-    | BaselineTaken
-    | Warned
-    | ModelOverridden
-    | SessionStarted
-    | SessionEnded
-    | HandoffEvent
-    | ToolCalled
+)
+WaitEvent = RunPaused | RunResumed | RunWaiting | BreakerOpened | BreakerTried | BreakerClosed
+"""Events that make a run wait or go on."""
+WorkEvent = (
+    ToolCalled
     | ToolJudged
-    | CheckEvent
     | GateStarted
     | GateEnded
     | GatesWeighed
@@ -409,14 +420,31 @@ Event = (
     | WorkSaved
     | MemoryKept
     | MemoryForgotten
+)
+Event = (
+    GraphEvent
+    | TaskMoved
+    | WaitEvent
+    | WorkEvent
+    | TeamEvent
+    | HandoffEvent
+    | CheckEvent
+    | RunStarted
+    | RunEnded
+    | AgentChosen
+    | BaselineTaken
+    | Warned
+    | ModelOverridden
+    | SessionStarted
+    | SessionEnded
     | GuidanceGiven
     | GuidanceDelivered
     | ControlSent
 )
 
 
-class Recorded(msgspec.Struct, frozen=True, kw_only=True):
-    """An event in the journal. Outside the union: it says when and in which run, not what."""
+class RecordedEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """An event as stored in the journal: with its number, time and run."""
 
     seq: int
     time: str
@@ -428,7 +456,7 @@ ENCODE: Final = msgspec.json.Encoder().encode
 DECODE: Final = msgspec.json.Decoder(Event).decode
 
 
-def as_line(recorded: Recorded) -> bytes:
+def event_json(recorded: RecordedEvent) -> bytes:
     """One JSON object: seq, time, event and what belongs to it."""
     body = msgspec.to_builtins(recorded.event)
     return ENCODE({"seq": recorded.seq, "time": recorded.time, "run_id": recorded.run_id} | body)

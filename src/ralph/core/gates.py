@@ -1,10 +1,10 @@
-"""What the gates say, and what it is worth beside the baseline."""
+"""The results of gates, compared with the baseline."""
 
 from enum import StrEnum
 
 import msgspec
 
-from ralph.core.safe_text import one_line
+from ralph.core.safe_text import first_few_paths
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,11 +25,15 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """None when it was ended by its timeout."""
     duration_s: float = 0.0
     output: str = ""
-    """Its last lines."""
+    """The lines that say why it failed."""
+    log: str = ""
+    """The file with its whole output."""
     changed: tuple[str, ...] = ()
     """Files by which it judges, and which the task has changed."""
     proves: bool = True
     """False when it passes only with those files as they are now."""
+    missing: tuple[str, ...] = ()
+    """What it passes with, and does not pass without: the commit would not have it."""
 
     @property
     def cannot_run(self) -> bool:
@@ -37,9 +41,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.code in (None, 126, 127)
 
 
-class Evidence(StrEnum):
-    """What the gates prove about an attempt."""
-
+class GateEvidence(StrEnum):
     GREEN = "green"
     """All pass, as before."""
     IMPROVED = "improved"
@@ -52,37 +54,36 @@ class Evidence(StrEnum):
 
 
 def improved(baseline: tuple[GateResult, ...], now: tuple[GateResult, ...]) -> bool:
-    """Does one pass that failed before, whatever the others do?"""
     was_red = {result.name for result in baseline if not result.passed}
     return any(one.passed and one.proves and one.name in was_red for one in now)
 
 
-def weigh(
+def compare_with_baseline(
     baseline: tuple[GateResult, ...], now: tuple[GateResult, ...]
-) -> tuple[Evidence, GateResult | None]:
-    """Compare with the baseline; also the gate that decided it.
+) -> tuple[GateEvidence, GateResult | None]:
+    """Compare gate results with the baseline; also return the gate that decided.
 
     A gate without a baseline counts as green before: it must pass.
     """
     if not now:
-        return Evidence.NO_GATES, None
+        return GateEvidence.NO_GATES, None
     was_red = {result.name for result in baseline if not result.passed}
     for result in now:
-        if not result.passed and result.name not in was_red:
-            return Evidence.BROKEN, result
+        if not result.passed and (result.name not in was_red or result.missing):
+            return GateEvidence.BROKEN, result
     for result in now:
         if not result.passed or not result.proves:
-            return Evidence.NONE, result
+            return GateEvidence.NONE, result
     improved = next((result for result in now if result.name in was_red), None)
-    return (Evidence.IMPROVED if improved else Evidence.GREEN), improved
+    return (GateEvidence.IMPROVED if improved else GateEvidence.GREEN), improved
 
 
-def judge_changed(result: GateResult) -> str:
-    """What to say about a gate whose files the task has changed; empty if it has not."""
+def gate_inputs_changed(result: GateResult) -> str:
+    """Describe a gate whose input files were changed by the task; empty if none were."""
     if not result.changed:
         return ""
-    names = ", ".join(one_line(path, 60) for path in result.changed[:5])
-    said = f"gate {result.name} judges by {names}, which this task has changed"
-    if result.proves:
-        return f"{said}; with those as they were before, it passes as well"
-    return f"{said}; with those as they were before, it fails in a fresh checkout"
+    outcome = "passes as well" if result.proves else "fails in a fresh checkout"
+    return (
+        f"gate {result.name} judges by {first_few_paths(result.changed)}, which this task has"
+        f" changed; with those as they were before, it {outcome}"
+    )

@@ -1,4 +1,4 @@
-"""Values as JSON, whatever the names of files hold."""
+"""Encode and decode values as JSON, also with file names that are not valid UTF-8."""
 
 from typing import Any, Final
 
@@ -22,10 +22,14 @@ def encode(value: Any) -> bytes:
 
 
 def decode(text: str, kind: Any) -> Any:
-    """The value again."""
+    """The value again. msgspec.DecodeError if the text is no JSON."""
     try:
         return msgspec.json.decode(text, type=kind)
-    except msgspec.DecodeError:
+    except msgspec.DecodeError as error:
         import json
 
-        return msgspec.convert(json.loads(text), kind)
+        try:
+            value = json.loads(text)
+        except ValueError:
+            raise error from None
+        return msgspec.convert(value, kind)

@@ -1,4 +1,4 @@
-"""Something that later sessions may be told."""
+"""A memory: something that later sessions may get."""
 
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ from ralph.core.safe_text import one_line
 
 
 class MemoryKind(StrEnum):
-    """Who says it."""
+    """Where a memory comes from."""
 
     KNOWLEDGE = "knowledge"
     """A session, for all later ones."""
@@ -20,8 +20,6 @@ class MemoryKind(StrEnum):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that later sessions may be told."""
-
     kind: MemoryKind
     text: str
     task_id: TaskId
@@ -39,9 +37,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
         return self.title or one_line(self.text, 80)
 
 
-def says_the_same(memory: Memory) -> tuple[str, ...]:
-    """What two memories have in common of which one is enough: knowledge that somebody had before,
-    whoever says it; of attempts what is said about the same one."""
+def duplicate_key(memory: Memory) -> tuple[str, ...]:
+    """What duplicates share: knowledge its text, other memories the attempt as well."""
     if memory.kind is MemoryKind.KNOWLEDGE:
         return (memory.kind, " ".join(memory.text.lower().split()))
     return (memory.kind, memory.task_id, str(memory.attempt), memory.text)

@@ -1,4 +1,4 @@
-"""Which of Ralph's own records may go: the files of sessions, and what was moved aside."""
+"""Decide which session files and other records are old enough to be removed."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -8,7 +8,7 @@ import msgspec
 DAY_S: Final = 86_400.0
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class RetainedFiles(msgspec.Struct, frozen=True, kw_only=True):
     """Files that stay or go together, such as those of one session."""
 
     paths: tuple[str, ...]
@@ -21,7 +21,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """Of an open task, or of a run that is at work: it never goes."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class RetentionLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much may stay; 0 is without limit."""
 
     days: float = 0
@@ -30,7 +30,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 0
 
 
-def going(kept: Iterable[Kept], limits: Limits, now: float) -> list[Kept]:
+def files_to_remove(
+    kept: Iterable[RetainedFiles], limits: RetentionLimits, now: float
+) -> list[RetainedFiles]:
     """What is too old; then, while there is too much, the oldest. Of those that are not too old,
     failed attempts go last."""
     everything = sorted(kept, key=lambda one: (one.changed_at, one.name))
@@ -47,6 +49,6 @@ def going(kept: Iterable[Kept], limits: Limits, now: float) -> list[Kept]:
     return gone
 
 
-def _is_old(one: Kept, limits: Limits, now: float) -> bool:
+def _is_old(one: RetainedFiles, limits: RetentionLimits, now: float) -> bool:
     days = limits.failed_days if one.is_failed else limits.days
     return bool(days) and now - one.changed_at > days * DAY_S

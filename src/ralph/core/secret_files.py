@@ -1,4 +1,4 @@
-"""Files that are likely to hold a secret: Ralph does not commit them.
+"""Recognize files that are likely to hold a secret. Ralph does not commit them.
 
 A mistake here costs a person one `git add`; the other mistake costs them a key.
 """
@@ -7,45 +7,17 @@ import re
 from fnmatch import fnmatchcase
 from typing import Final
 
-SECRET_NAMES: Final = (
-    ".env",
-    ".env.*",
-    "*.env",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "*.pem",
-    "*.ppk",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".htpasswd",
-    ".git-credentials",
-    ".pypirc",
-    ".vault-token",
-)
+SECRET_NAMES: Final = str.split("""
+    .env .env.* *.env id_rsa id_dsa id_ecdsa id_ed25519 *.pem *.ppk *.p12 *.pfx *.jks *.keystore
+    *.kdbx .netrc _netrc .pgpass .htpasswd .git-credentials .pypirc .vault-token
+""")
 """By the last part of a path, in lower case."""
 
 SECRET_PATHS: Final = ("*.aws/credentials", "*.docker/config.json", "*.kube/config")
 
-HARMLESS_NAMES: Final = (
-    "*.example",
-    "*.sample",
-    "*.template",
-    "*.tmpl",
-    "*.dist",
-    "*.defaults",
-    "*.pub",
-    "example.env",
-    "sample.env",
-    "template.env",
-)
+HARMLESS_NAMES: Final = str.split("""
+    *.example *.sample *.template *.tmpl *.dist *.defaults *.pub example.env sample.env template.env
+""")
 """They say what is wanted, with nothing in it."""
 
 PRIVATE_KEY: Final = r"-----BEGIN [A-Z ]*PRIVATE KEY"
@@ -105,5 +77,5 @@ def secret_in(path: str, content: bytes, before: bytes | None) -> str | None:
 
 
 def _is_public(content: bytes) -> bool:
-    """A certificate is for everybody, whatever its file is called."""
+    """A certificate is public, whatever its file is called."""
     return _PUBLIC.search(content) is not None and not _COMPILED["a private key"].search(content)

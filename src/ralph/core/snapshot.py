@@ -1,4 +1,4 @@
-"""The state of a checkout at one moment, as git objects: values that can travel."""
+"""A snapshot: the state of a checkout at one moment, as git objects."""
 
 import msgspec
 
@@ -23,9 +23,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         return (self.head, self.tree) == (other.head, other.tree)
 
 
-class Changes(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened between two snapshots."""
-
+class CheckoutChanges(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
     """Oldest first."""
     files: tuple[str, ...] = ()
@@ -40,10 +38,9 @@ OWN_FILES = (".ralph.toml", "MEMORY.md")
 """Ralph's own documents: touching them is not work."""
 
 
-def work(changes: Changes, prefix: str = "") -> tuple[str, ...]:
+def changed_work_files(changes: CheckoutChanges, prefix: str = "") -> tuple[str, ...]:
     """The changed files that count as work; `prefix` is the project's folder in its repository."""
-    return tuple(path for path in changes.files if not _is_own(path.removeprefix(prefix)))
-
-
-def _is_own(path: str) -> bool:
-    return path in OWN_FILES or path.startswith(OWN_FOLDERS)
+    named = ((path, path.removeprefix(prefix)) for path in changes.files)
+    return tuple(
+        path for path, name in named if name not in OWN_FILES and not name.startswith(OWN_FOLDERS)
+    )

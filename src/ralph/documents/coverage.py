@@ -1,4 +1,4 @@
-"""How much of the code tests reach, from what a coverage tool prints."""
+"""Read the coverage percentage from the output of a coverage tool."""
 
 import re
 from typing import Final
@@ -10,9 +10,9 @@ CELL: Final = re.compile(r"\|\s*(\d{1,3}(?:\.\d+)?)\s*(?=\|)")
 ESCAPES: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
-def percent(text: str) -> float | None:
-    """The share that is said of the whole: in a line of totals, else in the last one that speaks of
-    coverage, else the last one at all. None where nothing of the kind is printed."""
+def coverage_percent(text: str) -> float | None:
+    """The percentage in a line of totals, otherwise in the last line about coverage, otherwise in
+    the last line that has one; None if there is none."""
     lines = [ESCAPES.sub("", line) for line in text.splitlines()]
     for wanted in (TOTAL, NAMED, None):
         for line in reversed(lines):

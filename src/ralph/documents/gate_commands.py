@@ -1,21 +1,38 @@
-"""Which gates are no gates: commands whose exit status can never be a failure."""
+"""Find gates that plainly cannot fail. Less visible ones are found by running them."""
 
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from ralph.core.safe_text import one_line
-from ralph.core.shell.reading import TooDeep, read
-from ralph.core.shell.tree import Pipeline, Script
-from ralph.documents.shell.commands import can_fail
-from ralph.documents.shell.interpreter import lists
+from ralph.core.shell.parser import read
+from ralph.core.shell.tree import Command, Compound, Pipeline, ShellScript, Simple
+from ralph.core.shell.words import TooDeep
 
 LONGEST: Final = 32_000
+SUCCEEDS: Final = re.compile(
+    r"((/usr)?/bin/)?(true|echo)( .*)?|:( .*)?|set( .*)?"
+    r"|printf [^$%]*|sleep [\d.]+|exit 0|cd \.\.|wait",
+    re.DOTALL,
+)
+"""Whole commands. `exit` without a number repeats the status of the command before it."""
+FILTERS: Final = re.compile(
+    r"tee( .*)?|cat( -)?|(head|tail|sort|uniq|wc)( -[-abd-zABD-Z0-9=]+| \d+)*", re.DOTALL
+)
+"""Commands that succeed at the end of a pipe. `sort -c` does not."""
+SHELLS: Final = ("sh", "bash", "/bin/sh", "/bin/bash")
+UNCLEAR: Final = re.compile(
+    r"\b(exit|return|exec|set|shopt|trap|kill|eval|source|break|continue|function|alias)\b"
+    r"|\$\{[^}]*\?|\(\s*\)|(^|[\s;&|(])\.\s"
+)
+"""May end the script early, or change the meaning of the commands after it."""
+OPTIONS: Final = re.compile(r"\b(set|shopt)\s+-")
 
 
 def cannot_fail(command: str) -> str | None:
-    """Why the command is no gate, as the rest of a sentence that begins with its name, or None.
-
-    "ends with `|| true`, so it cannot fail"; also "is not valid shell: …".
-    """
+    """Why the command is no gate: "ends with `|| true`, so it cannot fail"; None: it may fail."""
     if len(command) > LONGEST:
         return "is too long to be checked: put it into a script"
     if "\0" in command:
@@ -25,45 +42,90 @@ def cannot_fail(command: str) -> str | None:
     try:
         script = read(command)
         if script.error:
-            return f"is not valid shell: {_mistake(script, command)}"
-        return None if can_fail(script, command) else _reason(script, command)
+            line = command.rstrip().count("\n", 0, max(script.error_at, 0)) + 1
+            return f"is not valid shell: line {line}: {script.error}"
+        return _reason(script) if _succeeds(script, command) else None
     except (TooDeep, RecursionError):
-        # What nobody can follow proves nothing to a reader either.
         return "is nested too deeply to be checked"
 
 
-def _mistake(script: Script, command: str) -> str:
-    """What is wrong with the text, and where."""
-    end = len(command.rstrip())
-    line = command.count("\n", 0, min(script.error_at, end)) + 1
-    if script.error_at < 0:
-        return script.error
-    if script.error_at >= end:
-        return f"line {line} stops before it is finished"
-    is_sentence = script.error.startswith("it ")
-    return f"line {line} {script.error[3:] if is_sentence else f'has {script.error}'}"
+def _succeeds(script: ShellScript, text: str) -> bool:
+    """Whether the script, a part of the text, plainly ends with success."""
+    lists = _lists(script)
+    for pipelines, following in pairwise(lists):
+        may_end_here = _is_unclear(text, pipelines[0], following[0]) or _has_options(text)
+        if may_end_here and not _list_succeeds(pipelines, text):
+            return False
+    return not lists or _list_succeeds(lists[-1], text)
 
 
-def _reason(script: Script, command: str) -> str:
-    """What to look at: nearly always the last statement."""
+@lru_cache(maxsize=1)
+def _has_options(text: str) -> bool:
+    return OPTIONS.search(text) is not None
+
+
+def _list_succeeds(pipelines: Sequence[Pipeline], text: str) -> bool:
+    """Evaluate `a && b || c` from left to right."""
+    succeeds = _pipeline_succeeds(pipelines[0], text)
+    is_unclear = False
+    for before, pipeline in pairwise(pipelines):
+        is_unclear = is_unclear or _is_unclear(text, before, pipeline)
+        this = _pipeline_succeeds(pipeline, text)
+        if pipeline.after == "&&":
+            succeeds = succeeds and this
+        elif not succeeds:
+            succeeds = this and not is_unclear
+    return succeeds or pipelines[-1].background
+
+
+def _is_unclear(text: str, first: Pipeline, following: Pipeline) -> bool:
+    return UNCLEAR.search(text[first.start : following.start]) is not None
+
+
+def _pipeline_succeeds(pipeline: Pipeline, text: str) -> bool:
+    if not pipeline.commands or pipeline.negated:
+        return False
+    *before, last = pipeline.commands
+    if before and "pipefail" in text:
+        return False
+    if isinstance(last, Compound) and last.kind in ("(", "{"):
+        return _succeeds(last.scripts[0], text)
+    if not isinstance(last, Simple) or not last.words:
+        return False
+    words = [word.literal for word in last.words]
+    if words[0] in SHELLS and words[1:2] == ["-c"] and (inner := words[-1]) is not None:
+        script = read(inner)
+        return len(words) == 3 and not script.error and _succeeds(script, inner)
+    reads_file = any(each.operator in ("<", "<>", "<&") for each in last.redirects)
+    # `${x:?}` and `set -u` fail where a variable has no value.
+    may_be_unset = None in words and ("${" in text or _has_options(text))
+    command = " ".join("$" if word is None else word for word in words)
+    succeeds = SUCCEEDS.fullmatch(command) or (before and FILTERS.fullmatch(command))
+    return bool(succeeds) and not reads_file and not may_be_unset
+
+
+def _lists(script: ShellScript) -> list[list[Pipeline]]:
+    """The statements, each as its pipelines joined by `&&` and `||`."""
+    starts = [at for at, each in enumerate(script.pipelines) if not each.after]
+    return [[*script.pipelines[at:end]] for at, end in pairwise([*starts, len(script.pipelines)])]
+
+
+def _reason(script: ShellScript) -> str:
+    """What to look at: the last statement."""
     if not script.pipelines:
         return "runs nothing, so it cannot fail"
-    statements = lists(script)
-    pipelines = statements[-1]
-    last = pipelines[-1]
+    last = script.pipelines[-1]
     if last.background:
         return "runs in the background, so its failure is never seen"
-    if can_fail(Script(pipelines=tuple(pipelines)), command):
-        return "always ends with success, so it cannot fail"
+    shown = _shown(last.commands[-1])
     if last.after == "||":
-        return f"ends with `|| {_short(last, last, command)}`, so it cannot fail"
-    if len(last.commands) > 1 and not last.denied:
-        shown = one_line(command[last.commands[-1].start : last.commands[-1].end].strip(), 40)
+        return f"ends with `|| {shown}`, so it cannot fail"
+    if len(last.commands) > 1:
         return f"ends with `| {shown}`, which succeeds whatever comes before (set -o pipefail)"
-    only = "is" if len(statements) == 1 else "ends with"
-    return f"{only} `{_short(pipelines[0], last, command)}`, which always succeeds"
+    only = "is" if len(_lists(script)) == 1 else "ends with"
+    return f"{only} `{shown}`, which always succeeds"
 
 
-def _short(first: Pipeline, last: Pipeline, command: str) -> str:
-    end = last.commands[-1].end if last.commands else len(command)
-    return one_line(command[first.start : end].strip(), 40)
+def _shown(command: Command) -> str:
+    words = command.words if isinstance(command, Simple) else ()
+    return one_line(" ".join(word.literal or "…" for word in words), 40) or "{ … }"

@@ -1,173 +1,182 @@
-"""What people say to a running loop, heard at every tick."""
+"""Handle the user's requests to a running run: pause, resume, stop, skip, hand off."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Final
 
-from ralph.core.ending import Stop
 from ralph.core.errors import NoSuchTask, RalphError
 from ralph.core.events import RunPaused, RunResumed, RunWaiting
 from ralph.core.ids import TaskId
-from ralph.core.moment import iso
+from ralph.core.run import STOPPED, WaitKind
+from ralph.core.session_ending import EndingKind
 from ralph.core.task import Task
+from ralph.core.times import to_iso
 from ralph.core.transitions import Blocked
-from ralph.engine.kit import Kit
-from ralph.engine.recovery import look_around
-from ralph.ports.history import Word
+from ralph.engine.crash_recovery import find_unfinished_work
+from ralph.engine.run_context import RunContext
+from ralph.store.messages import ControlWord
 
 ABORT: Final = ".ralph/ABORT"
 """While it is there, nothing begins."""
 SKIPPED = "skipped by a person"
-STOPPED = "stopped by a person"
+ASKS = "it asks at its terminal how to go on"
 LONG_S = 10.0
 """Long enough for a person to change something."""
 
 
-def refuse_while_aborted(kit: Kit) -> None:
-    """Before anything is recorded: a person has stopped all work, and has not said otherwise."""
-    if kit.library.exists(ABORT):
+def refuse_if_abort_file(ctx: RunContext) -> None:
+    """Raise an error before anything is recorded, if the abort file exists."""
+    if ctx.project_files.exists(ABORT):
         raise RalphError(f"{ABORT} is there, so no run starts", hint=f"rm {ABORT}")
 
 
-def heed_abort(kit: Kit) -> bool:
-    """Has a person stopped all work meanwhile? Then the run is to end."""
-    is_there = kit.library.exists(ABORT)
-    if is_there:
-        kit.stopping = kit.stopping or f"{ABORT} is there; `rm {ABORT}` lets runs start again"
-    return is_there
+def check_abort_file(ctx: RunContext, *, now: bool = False) -> None:
+    """End the run if the abort file exists."""
+    if ctx.project_files.exists(ABORT):
+        why = f"{ABORT} is there; `rm {ABORT}` lets runs start again"
+        ctx.controls.stop(ctx.controls.stopping or why, now=now)
 
 
-def listen(kit: Kit, running: TaskId | None) -> Stop | None:
-    """Take what was asked since the last look. A reason means: end the session at once."""
-    stop: Stop | None = None
+def handle_controls(ctx: RunContext, running: TaskId | None) -> EndingKind | None:
+    """Handle the requests since the last call; return a reason to stop the session at once."""
+    stop: EndingKind | None = None
     if running is None:
-        heed_abort(kit)
-    for control in kit.store.take_controls(kit.address):
+        check_abort_file(ctx)
+    for control in ctx.store.messages.take_controls(ctx.address):
         match control.word:
-            case Word.PAUSE:
-                _pause(kit, running)
-            case Word.RESUME if kit.paused:
-                kit.paused = False
-            case Word.RESUME:
+            case ControlWord.PAUSE:
+                _pause(ctx, running)
+            case ControlWord.RESUME if ctx.controls.paused:
+                ctx.controls.resume()
+            case ControlWord.RESUME:
                 # A person says that there is quota again; they know better.
-                kit.store.lift_limits()
-                kit.hurry = True
-            case Word.STOP:
-                kit.stopping = STOPPED
-            case Word.STOP_NOW:
-                kit.stopping = STOPPED
-                kit.stop_now = True
-                stop = Stop.INTERRUPTED
-            case Word.HAND_OFF:
-                _hand_off(kit, control.task_id, running)
-            case Word.SKIP:
+                ctx.store.sessions.clear_usage_limits()
+                ctx.controls.end_wait()
+            case ControlWord.STOP:
+                ctx.controls.stop(STOPPED)
+            case ControlWord.STOP_NOW:
+                ctx.controls.stop(STOPPED, now=True)
+                stop = EndingKind.INTERRUPTED
+            case ControlWord.HAND_OFF:
+                _hand_off(ctx, control.task_id, running)
+            case ControlWord.SKIP:
                 why = control.reason or SKIPPED
                 if control.task_id is not None and control.task_id == running:
-                    kit.skipped[control.task_id] = why
-                    stop = Stop.INTERRUPTED
+                    ctx.controls.skip(control.task_id, why)
+                    stop = EndingKind.INTERRUPTED
                 elif control.task_id is not None:
-                    block(kit, control.task_id, why)
+                    block_task(ctx, control.task_id, why)
     return stop
 
 
-def _pause(kit: Kit, running: TaskId | None) -> None:
-    kit.paused = True
+def tick(ctx: RunContext, running: TaskId | None) -> EndingKind | None:
+    """Called again and again while something runs; return a reason to stop it at once."""
+    if ctx.interrupted():
+        ctx.log.sink.tick()
+        return EndingKind.INTERRUPTED
+    ctx.beat()
+    stop = handle_controls(ctx, running)
+    ctx.log.publish()
+    ctx.log.sink.tick()
+    return stop
+
+
+def _pause(ctx: RunContext, running: TaskId | None) -> None:
+    ctx.controls.pause()
     # In a team the lead has said so, once for all.
-    if running is not None and kit.trunk is None:
-        kit.warn("the run will pause after this session")
+    if running is not None and ctx.merge_branch is None:
+        ctx.log.warn("the run will pause after this session")
 
 
-def _hand_off(kit: Kit, whose: TaskId | None, running: TaskId | None) -> None:
+def _hand_off(ctx: RunContext, whose: TaskId | None, running: TaskId | None) -> None:
     if whose not in (None, running):
         return  # another worker's
-    kit.memo.is_wanted = kit.memo.is_at_work
-    if not kit.memo.is_at_work:
+    if not ctx.memory_file.ask():
         # Between two tasks, or while the work is judged: a fresh session comes anyway.
-        kit.warn("no session is at work that could hand over")
+        ctx.log.warn("no session is at work that could hand over")
 
 
-def block(kit: Kit, task: TaskId, why: str) -> None:
-    """Take a task that nobody works on out of the run."""
+def block_task(ctx: RunContext, task: TaskId, why: str) -> None:
+    """Block a task that no worker holds."""
     try:
-        kit.store.apply(task, [Blocked(why)])
+        ctx.store.tasks.apply(task, [Blocked(why)])
     except RalphError as error:
         # It was settled or deleted in the meantime: nothing is left to skip.
-        kit.warn(f"cannot skip: {error}", task)
+        ctx.log.warn(f"cannot skip: {error}", task)
 
 
-def wait_while_paused(kit: Kit) -> None:
-    """Hold still until someone resumes or stops the run, or a signal comes."""
-    if not kit.paused or kit.stopping:
+def wait_while_paused(ctx: RunContext) -> None:
+    """Wait until the run is resumed or stopped, or a signal comes."""
+    if not ctx.controls.paused or ctx.controls.stopping:
         return
-    run = kit.settings.run_id
-    kit.record(RunPaused(run_id=run, reason="paused by a person; `ralph resume` goes on"))
-    with _minding_edits(kit):
-        while kit.paused and not kit.stopping and not kit.interrupted():
-            kit.executor.sleep(60.0, lambda: _tick(kit))
-    if not kit.paused:
-        kit.record(RunResumed(run_id=run))
+    run = ctx.settings.run_id
+    ctx.log.record(RunPaused(run_id=run, reason="by a person; `ralph resume` goes on"))
+    with _keeping_user_edits(ctx):
+        while ctx.controls.paused and not ctx.controls.stopping and not ctx.interrupted():
+            ctx.executor.sleep(60.0, lambda: _tick(ctx))
+    if not ctx.controls.paused:
+        ctx.log.record(RunResumed(run_id=run))
 
 
-def show_wait(kit: Kit, why: str, seconds: float) -> None:
-    """Tell people what the run waits for, and for how long at most."""
-    until = iso(kit.clock.now() + seconds)
-    kit.record(RunWaiting(run_id=kit.settings.run_id, reason=why, until=until))
+def show_wait(ctx: RunContext, why: str, seconds: float, kind: WaitKind = WaitKind.OTHER) -> None:
+    until = to_iso(ctx.clock.now() + seconds)
+    ctx.log.record(RunWaiting(run_id=ctx.settings.run_id, reason=why, until=until, kind=kind))
 
 
-def is_called_off(kit: Kit) -> bool:
-    """Asked again and again while a person's own command prepares a checkout."""
-    kit.look_after()
-    return bool(kit.interrupted() or kit.stop_now)
+def is_cancelled(ctx: RunContext) -> bool:
+    """Whether the setup of a checkout must stop; asked while the user's command runs."""
+    ctx.beat()
+    return bool(ctx.interrupted() or ctx.controls.stop_now)
 
 
-def ask_person(kit: Kit, task: Task) -> bool:
-    """A person has stopped the session of this task: may the run go on, and with what guidance?
-
-    Where nobody can be asked, the signal was meant for the run.
-    """
-    if kit.person is None:
+def ask_user_guidance(ctx: RunContext, task: Task) -> bool:
+    """Ask the user, who stopped the session of this task, how the run goes on, if it does.
+    Without a terminal, the signal was meant for the run."""
+    if ctx.user_prompt is None:
         return False
-    kit.hurry = False
-    with _minding_edits(kit):
-        words = kit.person.guidance(task, lambda: _tick(kit, pause_ends=False))
+    ctx.controls.begin_wait()
+    run = ctx.settings.run_id
+    ctx.log.record(RunPaused(run_id=run, reason=ASKS, kind=WaitKind.ANSWER))
+    with _keeping_user_edits(ctx):
+        words = ctx.user_prompt.ask_guidance(task, lambda: _tick(ctx, pause_ends=False))
     if words:
-        # Deleted meanwhile: nobody is left to be guided.
+        # It may be deleted by now.
         with suppress(NoSuchTask):
-            kit.store.inject(words, task.id)
-    kit.publish()
+            ctx.store.messages.add_guidance(words, task.id)
     # `ralph resume` and `ralph stop` are answers as well.
-    return words is not None or kit.hurry or kit.stopping is not None
+    goes_on = words is not None or ctx.controls.hurry or ctx.controls.stopping is not None
+    if goes_on:
+        ctx.log.record(RunResumed(run_id=run))
+    ctx.log.publish()
+    return goes_on
 
 
 @contextmanager
-def _minding_edits(kit: Kit) -> Iterator[None]:
+def _keeping_user_edits(ctx: RunContext) -> Iterator[None]:
     """A person may use the time to edit, and that is theirs, not the next session's work. Not in a
-    team: there a task's checkout is nobody's but its worker's, and gone when the task is over."""
-    if kit.trunk is not None:
+    team: there a task's checkout is its worker's alone, and gone when the task is over."""
+    if ctx.merge_branch is not None:
         yield
         return
-    before = kit.take_snapshot()
+    before = ctx.checkout.snapshot()
     yield
-    kit.snapshot = None
-    if not kit.take_snapshot().same_as(before):
-        look_around(kit)
+    ctx.checkout.changed()
+    if not ctx.checkout.snapshot().same_as(before):
+        find_unfinished_work(ctx)
 
 
-def wait(kit: Kit, seconds: float, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Let time pass, unless someone wants something.
+def wait(ctx: RunContext, seconds: float, is_over: Callable[[], bool] = lambda: False) -> None:
+    """Wait, unless a request comes.
 
     `is_over`: what is waited for has come, or is wanted no more.
     """
-    kit.hurry = False
+    ctx.controls.begin_wait()
     if seconds > 0:
-        with _minding_edits(kit) if seconds > LONG_S else nullcontext():
-            kit.executor.sleep(seconds, lambda: _tick(kit, pause_ends=False) or is_over())
+        with _keeping_user_edits(ctx) if seconds > LONG_S else nullcontext():
+            ctx.executor.sleep(seconds, lambda: _tick(ctx, pause_ends=False) or is_over())
 
 
-def _tick(kit: Kit, *, pause_ends: bool = True) -> bool:
-    listen(kit, None)
-    kit.look_after()
-    kit.publish()
-    kit.sink.tick()
-    goes_on = not kit.paused if pause_ends else kit.hurry
-    return bool(kit.interrupted() or kit.stopping or goes_on)
+def _tick(ctx: RunContext, *, pause_ends: bool = True) -> bool:
+    tick(ctx, None)
+    goes_on = not ctx.controls.paused if pause_ends else ctx.controls.hurry
+    return bool(ctx.interrupted() or ctx.controls.stopping or goes_on)

@@ -1,4 +1,4 @@
-"""One session of an agent, watched from its start to its end."""
+"""Runs one session of an agent and watches it from its start to its end."""
 
 import contextlib
 import os
@@ -8,171 +8,302 @@ from typing import IO, Final
 import msgspec
 from msgspec.structs import replace
 
-from ralph.core.duration import spoken
-from ralph.core.ended import Cost, Ended
-from ralph.core.ending import Ending, Exit, Stop
+from ralph.core.agent_events import AgentEvent, Text, Thinking, UnknownLine
+from ralph.core.cost import BudgetLevel, with_cost
 from ralph.core.errors import Unavailable
-from ralph.core.limits import reset_at
-from ralph.core.prices import priced
-from ralph.engine.enclosed import run_enclosed
-from ralph.engine.handover import Handover
-from ralph.engine.kit import Kit
-from ralph.engine.watch import Watch
+from ralph.core.process_exit import ProcessExit
+from ralph.core.run import usage_limit_retry_time
+from ralph.core.safe_text import one_line
+from ralph.core.session_ending import Consequence, EndingKind, SessionEnding
+from ralph.core.session_output import StreamSummary
+from ralph.core.settings import BudgetSection
+from ralph.core.times import format_duration
+from ralph.engine.agent_selection import is_billed
+from ralph.engine.control import tick
+from ralph.engine.handoff import HandoffTrigger
+from ralph.engine.run_context import RunContext
 from ralph.files import create_regular
 from ralph.ports.agent import Agent, Brief
-from ralph.ports.claims import Claim
 from ralph.ports.executor import Command, Timeouts
+from ralph.store.claims import Claim
 
 SIGNALLED: Final = frozenset({-1, -2, -9, -15, 129, 130, 137, 143})
 """Exit codes of what a person's signal ends, directly or in a shell."""
+USAGE_LIMIT_WAIT_S: Final = 300.0
+"""How long to wait for a usage limit that does not say when it ends."""
 
 
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """How a session ended, and what its process left."""
-
-    ending: Ending
-    exit: Exit
-    tool_uses: int = 0
-    tool_errors: int = 0
-    tool_error: str = ""
-    """Of the last tool that it used, if that failed."""
+def with_stop(exit_: ProcessExit, signal: str | None) -> ProcessExit:
+    """A service manager may have sent its signal to Ralph and to the session at once."""
+    if signal and exit_.stop is None and exit_.code in SIGNALLED:
+        return replace(exit_, stop=EndingKind.INTERRUPTED)
+    return exit_
 
 
-def hold(
-    kit: Kit,
+def with_reset_time(ending: SessionEnding, now: float, wait_s: float) -> SessionEnding:
+    """A usage limit that does not say when it ends is waited for `wait_s` seconds."""
+    if ending.consequence is not Consequence.WAIT:
+        return ending
+    return replace(ending, resets_at=usage_limit_retry_time(ending.resets_at, now, wait_s))
+
+
+def with_new_login(ending: SessionEnding, *, is_new: bool) -> SessionEnding:
+    """A login that another session has refreshed meanwhile: the next session gets the new one."""
+    if ending.ended is not EndingKind.AUTH_EXPIRED or not is_new:
+        return ending
+    why = f"the login was renewed meanwhile: {ending.detail}"
+    return replace(ending, ended=EndingKind.OVERLOADED, detail=why)
+
+
+def with_estimate(
+    ending: SessionEnding, exit_: ProcessExit, guess_usd: float | None
+) -> SessionEnding:
+    """A session that Ralph stopped could not report its cost, which is not nothing."""
+    if ending.cost_usd is not None or exit_.stop is None:
+        return ending
+    return replace(ending, cost_usd=guess_usd or None, estimated=bool(guess_usd))
+
+
+def with_run_budget(ending: SessionEnding, spent: str) -> SessionEnding:
+    """A session that reached the limit that the run had left is not at fault."""
+    if ending.ended is not EndingKind.BUDGET_LIMIT or not spent:
+        return ending
+    return replace(ending, ended=EndingKind.INTERRUPTED, detail=spent)
+
+
+DETAIL_CHARS: Final = 300
+"""Of what an agent says about its end: screens then have room for the remedy that follows."""
+
+
+def with_remedy(ending: SessionEnding, timeouts: Timeouts, budget: BudgetSection) -> SessionEnding:
+    """Where a limit of Ralph's ended the session, name the setting that raises it."""
+    said = ending.detail
+    match ending.ended:
+        case EndingKind.TIMED_OUT:
+            took = format_duration(timeouts.hard_s)
+            said = f"out of time after {took}; raise [timeouts] session, or make the task smaller"
+        case EndingKind.IDLE:
+            said = f"no output for {format_duration(timeouts.idle_s)}; raise [timeouts] idle"
+        case EndingKind.BUDGET_LIMIT:
+            tokens = f", or {budget.session_tokens:,} tokens" * bool(budget.session_tokens)
+            what = f"the budget of a session is used up (${budget.session_usd:g}{tokens})"
+            keys = "[budget] session_usd" + " or session_tokens" * bool(tokens)
+            said = f"{what}; raise {keys}, or make the task smaller"
+        case EndingKind.TURN_LIMIT:
+            said = f"{said or 'too many turns'}; raise [agent] max_turns"
+        case EndingKind.PROMPT_TOO_LONG:
+            said = f"{said or 'the prompt is too long'}; lower [context] brief_tokens"
+        case _:
+            return ending
+    return replace(ending, detail=said)
+
+
+STREAM_BYTES = 8 * 1024 * 1024
+"""The normalised stream is for screens; the raw log has everything."""
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class SessionWatcher:
+    """The output listener of one session."""
+
+    def __init__(
+        self,
+        ctx: RunContext,
+        agent: Agent,
+        claim: Claim,
+        stream: IO[bytes] | None,
+        *,
+        asked: str,
+        handoff: HandoffTrigger | None = None,
+    ) -> None:
+        self.ctx = ctx
+        self.agent = agent
+        self.claim = claim
+        self.asked = asked
+        """The model that was asked for."""
+        self.stream = stream
+        self.handoff = handoff
+        """None: a session of this kind does not hand over."""
+        self.written = 0
+        self.digest = StreamSummary()
+        self.next_look = ctx.clock.monotonic() + 0.5
+        self.is_billed = is_billed(ctx, agent)
+        ctx.budget_tracker.next_session()
+
+    def output(self, block: bytes) -> None:
+        """Understand it, remember what matters, show it."""
+        for event in self.agent.read(block):
+            self.digest.add(event)
+            self._keep(event)
+            self.ctx.log.sink.agent_event(self.claim.task.id, event)
+
+    def _keep(self, event: AgentEvent) -> None:
+        if self.stream is None or self.written > STREAM_BYTES:
+            return
+        if isinstance(event, Text | Thinking) and event.partial:
+            # The whole message follows; its pieces would fill the file before the end.
+            return
+        line = _ENCODE(event) + b"\n"
+        self.written += len(line)
+        if self.written > STREAM_BYTES:
+            line = _ENCODE(UnknownLine(line="the stream is cut here; the raw log goes on")) + b"\n"
+        try:
+            self.stream.write(line)
+        except OSError:
+            # A full disk must not cost the session; the stream is only for screens.
+            self.stream = None
+
+    @property
+    def has_result(self) -> bool:
+        return self.digest.result is not None
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self.digest.open_calls)
+
+    def tick(self) -> EndingKind | None:
+        """Signals, the lease, the claim, the controls, the budget, the context."""
+        ctx, now = self.ctx, self.ctx.clock.monotonic()
+        if now < self.next_look and not ctx.interrupted():
+            # Output may make ticks much more frequent; twice a second is prompt enough.
+            ctx.log.sink.tick()
+            return None
+        self.next_look = now + 0.5
+        if stop := tick(ctx, self.claim.task.id):
+            return stop
+        if not ctx.store.claims.holds(self.claim):
+            return EndingKind.INTERRUPTED
+        stop = self._check_budget()
+        if stop is None and self.handoff is not None:
+            stop = self.handoff.check(self.digest)
+        return stop
+
+    def _check_budget(self) -> EndingKind | None:
+        """Is there money left for it? A run that has none is not the task's fault."""
+        ctx, budget_tracker = self.ctx, self.ctx.budget_tracker
+        bill = budget_tracker.usage_with_session(self.digest, self.asked)
+        for line in budget_tracker.warnings(bill, is_hard=self.is_billed):
+            ctx.log.warn(line, self.claim.task.id)
+        level = budget_tracker.reached(bill, is_hard=self.is_billed)
+        if level is None or self.has_result:
+            return None
+        return EndingKind.BUDGET_LIMIT if level is BudgetLevel.SESSION else EndingKind.INTERRUPTED
+
+
+class SessionResult(msgspec.Struct, frozen=True, kw_only=True):
+    """How a session ended, and what it printed."""
+
+    ending: SessionEnding
+    exit: ProcessExit
+    digest: StreamSummary
+
+
+def run_session(
+    ctx: RunContext,
     agent: Agent,
     brief: Brief,
     claim: Claim,
     *,
     name: str,
     variables: Mapping[str, str],
-    handover: Handover | None = None,
-) -> Heard:
-    """Run it in its checkout, its log beside its stream and its brief; `name` is for its folder."""
-    base = brief.path.removesuffix(".prompt.md")
-    launch, home = agent.command(brief), agent.traits.home
-    timeouts = kit.settings.timeouts
+    handoff: HandoffTrigger | None = None,
+) -> SessionResult:
+    """Run a session in the brief's checkout. `name` is for the folder of its login."""
+    s, model = ctx.settings, brief.terms.model
+    timeouts = s.session.timeouts
     if not agent.traits.prints_while_working:
         timeouts = replace(timeouts, idle_s=0.0)
-    program, *words = launch.argv
-    with _stream(f"{base}.jsonl") as stream:
-        watch = Watch(kit, agent, claim, stream, asked=brief.terms.model, handover=handover)
-        login = _login(kit, agent)
-        lead = (
-            kit.homes.open(agent.traits.name, home, name, launch.config) if home is not None else {}
-        )
-        try:
-            exit_ = run_enclosed(
-                kit,
-                Command(
-                    argv=(kit.settings.programs.get(program, program), *words),
-                    cwd=brief.checkout,
-                    env={
-                        **kit.env,
-                        **launch.env,
-                        **_names(kit, agent, claim, brief),
-                        **lead,
-                        **variables,
-                    },
-                    stdin=launch.stdin,
-                ),
-                log=f"{base}.log",
-                timeouts=timeouts,
-                listener=watch,
-                line_limit=agent.traits.line_limit,
-                home=kit.homes.folder,
-                task=claim.task.id,
-            )
-        except Unavailable as error:
-            # Like an agent that cannot be started: this session is over, and so is the run.
-            exit_ = Exit(error=str(error))
-        finally:
-            kit.homes.shut()
-    if exit_.stop is None and exit_.code in SIGNALLED and kit.interrupted():
-        # Whoever stops Ralph may have stopped all of it at once, as a service manager does.
-        exit_ = replace(exit_, stop=Stop.INTERRUPTED)
-    ending = _ending(kit, agent, watch, exit_)
-    if ending.ended is Ended.AUTH_EXPIRED and _login(kit, agent) != login:
-        # Whoever refreshes a login makes the old one useless for all others. The next session gets
-        # the new one, so nobody has to log in.
-        why = f"the login was renewed meanwhile: {ending.detail}"
-        ending = replace(ending, ended=Ended.OVERLOADED, detail=why)
-    ending = priced(ending, kit.settings.prices, brief.terms.model)
-    if ending.cost_usd is None and exit_.stop is not None:
-        # It could not sum up any more. Whatever it was, it was not nothing.
-        guess = kit.purse.so_far(watch.digest, brief.terms.model).session_usd
-        ending = replace(ending, cost_usd=guess or None, estimated=bool(guess))
-    if ending.ended is Ended.BUDGET_LIMIT and (why := kit.purse.beyond(ending.cost_usd)):
-        # Its own switch was set to what the run had left: that is not the task's fault.
-        ending = replace(ending, ended=Ended.INTERRUPTED, detail=why)
-    ending = replace(ending, detail=_with_setting(kit, timeouts, ending))
-    digest = watch.digest
-    if handover is not None:
-        ending = handover.counted(ending, digest)
-    return Heard(
-        ending=ending,
-        exit=exit_,
-        tool_uses=digest.tool_uses,
-        tool_errors=digest.tool_errors,
-        tool_error=digest.tool_error,
+    with _open_stream(brief) as stream:
+        watch = SessionWatcher(ctx, agent, claim, stream, asked=model, handoff=handoff)
+        login = _login_files(ctx, agent)
+        exit_ = _run(ctx, brief, watch, timeouts=timeouts, name=name, variables=variables)
+        exit_ = with_stop(exit_, ctx.interrupted())
+    digest, now = watch.digest, ctx.clock.now()
+    ending = agent.ending(digest, replace(exit_, ended_at=now))
+    ending = replace(ending, detail=one_line(ending.detail, DETAIL_CHARS))
+    ending = with_reset_time(ending, now, USAGE_LIMIT_WAIT_S)
+    ending = with_new_login(ending, is_new=_login_files(ctx, agent) != login)
+    ending = with_cost(ending, s.config.prices, model)
+    ending = with_estimate(
+        ending, exit_, ctx.budget_tracker.usage_with_session(digest, model).session_usd
     )
+    ending = with_run_budget(ending, ctx.budget_tracker.reached_after(ending.cost_usd))
+    ending = with_remedy(ending, timeouts, s.config.budget)
+    if handoff is not None:
+        ending = handoff.with_context_usage(ending, digest)
+    return SessionResult(ending=ending, exit=exit_, digest=digest)
 
 
-def _with_setting(kit: Kit, timeouts: Timeouts, ending: Ending) -> str:
-    """Why it ended; where a limit of Ralph's ended it, how to raise that."""
-    budget, said = kit.settings.budget, ending.detail
-    match ending.ended:
-        case Ended.TIMED_OUT:
-            took = spoken(timeouts.hard_s)
-            return f"out of time after {took}; raise [timeouts] session, or make the task smaller"
-        case Ended.IDLE:
-            return f"no output for {spoken(timeouts.idle_s)}; raise [timeouts] idle"
-        case Ended.BUDGET_LIMIT:
-            tokens = f", or {budget.session_tokens:,} tokens" * bool(budget.session_tokens)
-            what = f"the budget of a session is used up (${budget.session_usd:g}{tokens})"
-            keys = "[budget] session_usd" + " or session_tokens" * bool(tokens)
-            return f"{what}; raise {keys}, or make the task smaller"
-        case Ended.TURN_LIMIT:
-            return f"{said or 'too many turns'}; raise [agent] max_turns"
-        case Ended.PROMPT_TOO_LONG:
-            return f"{said or 'the prompt is too long'}; lower [context] brief_tokens"
-        case _:
-            return said
+def _run(
+    ctx: RunContext,
+    brief: Brief,
+    watch: SessionWatcher,
+    *,
+    timeouts: Timeouts,
+    name: str,
+    variables: Mapping[str, str],
+) -> ProcessExit:
+    """Run the agent's program, with its log beside its brief."""
+    agent = watch.agent
+    launch, home = agent.command(brief), agent.traits.home
+    program, *words = launch.argv
+    login = (
+        ctx.homes.create(agent.traits.name, home, name, launch.config) if home is not None else {}
+    )
+    own = _environment(ctx, agent, watch.claim, brief)
+    try:
+        return ctx.processes.run(
+            Command(
+                argv=(ctx.settings.session.programs.get(program, program), *words),
+                cwd=brief.checkout,
+                env={**ctx.env, **launch.env, **own, **login, **variables},
+                stdin=launch.stdin,
+            ),
+            log=_path(brief, ".log"),
+            timeouts=timeouts,
+            listener=watch,
+            line_limit=agent.traits.line_limit,
+            home=ctx.homes.folder,
+            task=watch.claim.task.id,
+        )
+    except Unavailable as error:
+        # Like an agent that cannot be started: this session is over, and so is the run.
+        return ProcessExit(error=str(error))
+    finally:
+        ctx.homes.remove()
 
 
-def _login(kit: Kit, agent: Agent) -> Mapping[str, bytes]:
+def _login_files(ctx: RunContext, agent: Agent) -> Mapping[str, bytes]:
     home = agent.traits.home
-    return kit.homes.files(home) if home is not None else {}
+    return ctx.homes.login_files(home) if home is not None else {}
 
 
-def _ending(kit: Kit, agent: Agent, watch: Watch, exit_: Exit) -> Ending:
-    now = kit.clock.now()
-    ending = agent.ending(watch.digest, replace(exit_, ended_at=now))
-    if ending.cost is not Cost.WAIT:
-        return ending
-    return replace(ending, resets_at=reset_at(ending.resets_at, now, kit.settings.limit_wait_s))
-
-
-def _names(kit: Kit, agent: Agent, claim: Claim, brief: Brief) -> dict[str, str]:
+def _environment(ctx: RunContext, agent: Agent, claim: Claim, brief: Brief) -> dict[str, str]:
+    """The variables by which a session knows its task."""
     task = claim.task
-    names = {
+    found = {
         "RALPH_TASK_ID": task.id,
-        "RALPH_RUN_ID": kit.settings.run_id,
+        "RALPH_RUN_ID": ctx.settings.run_id,
         "RALPH_ATTEMPT": str(claim.attempt),
         "RALPH_ROLE": brief.role.value,
-        "RALPH_ITERATION": str(kit.iteration),
+        "RALPH_ITERATION": str(ctx.state.iteration),
     }
-    if planned := kit.settings.limits.iterations:
-        names["RALPH_TOTAL"] = str(kit.settings.first_iteration - 1 + planned)
+    if planned := ctx.settings.limits.iterations:
+        found["RALPH_TOTAL"] = str(ctx.settings.first_iteration - 1 + planned)
     if agent.traits.package:
         program = agent.traits.program
-        names["RALPH_AGENT_PROGRAM"] = kit.settings.programs.get(program, program)
+        found["RALPH_AGENT_PROGRAM"] = ctx.settings.session.programs.get(program, program)
     if task.alias:
-        names["RALPH_STORY_ID"] = task.alias
-    return names
+        found["RALPH_STORY_ID"] = task.alias
+    return found
 
 
-def _stream(path: str) -> contextlib.AbstractContextManager[IO[bytes] | None]:
+def _path(brief: Brief, suffix: str) -> str:
+    return brief.path.removesuffix(".prompt.md") + suffix
+
+
+def _open_stream(brief: Brief) -> contextlib.AbstractContextManager[IO[bytes] | None]:
+    path = _path(brief, ".jsonl")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         # Unbuffered: screens follow it, and on a full disk a buffer would fail when it is closed.

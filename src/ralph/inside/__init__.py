@@ -1,1 +1,1 @@
-"""What a running session can call back."""
+"""What a running session can call: tools, hooks and the store."""

@@ -1,6 +1,7 @@
-"""Ralph's tools for agents that speak MCP, over stdin and stdout: every call goes to the loop."""
+"""Ralph's tools for agents that speak MCP, over stdin and stdout. Every call goes to the run."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -9,11 +10,19 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 from ralph import __version__
-from ralph.inside.knock import Shut, ask
-from ralph.inside.tools import TOOLS
-from ralph.ports.calls import TOOL
+from ralph.inside.session_calls import TOOL_METHOD
+from ralph.inside.session_tools import TOOLS
+from ralph.inside.socket_client import SocketUnavailable, call_run
 
 Context = ServerRequestContext[Any]
+
+
+async def ask_run(method: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Call the run from a thread; a socket that does not answer is an error answer."""
+    try:
+        return await anyio.to_thread.run_sync(call_run, method, args)
+    except SocketUnavailable as error:
+        return {"error": type(error).__name__, "message": str(error)}
 
 
 async def _list(_: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -21,30 +30,28 @@ async def _list(_: Context, params: types.PaginatedRequestParams | None) -> type
     return types.ListToolsResult(
         tools=[
             types.Tool(name=tool.name, description=tool.about, input_schema=tool.schema)
-            for tool in TOOLS
+            for tool in TOOLS.values()
         ]
     )
 
 
 async def _call(_: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     args = {"name": params.name, "arguments": params.arguments or {}}
-    try:
-        answer = await anyio.to_thread.run_sync(ask, TOOL, args)
-    except Shut as shut:
-        return _said(str(shut), is_error=True)
+    answer = await ask_run(TOOL_METHOD, args)
     if answer.get("error"):
-        told = (str(answer.get(key, "")) for key in ("message", "hint"))
-        return _said("\n".join(filter(None, told)), is_error=True)
-    return _said(json.dumps(answer.get("value"), ensure_ascii=False, indent=1), is_error=False)
+        texts = (str(answer.get(key, "")) for key in ("message", "hint"))
+        return _text_result("\n".join(filter(None, texts)), is_error=True)
+    return _text_result(
+        json.dumps(answer.get("value"), ensure_ascii=False, indent=1), is_error=False
+    )
 
 
-def _said(text: str, *, is_error: bool) -> types.CallToolResult:
+def _text_result(text: str, *, is_error: bool) -> types.CallToolResult:
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
     return types.CallToolResult(content=content, is_error=is_error)
 
 
 def ralphs_server() -> Server[Any]:
-    """Wherever it is served."""
     return Server("ralph", version=__version__, on_list_tools=_list, on_call_tool=_call)
 
 
@@ -55,5 +62,4 @@ async def _serve() -> None:
 
 
 def serve() -> None:
-    """Until the agent closes its end."""
     anyio.run(_serve)

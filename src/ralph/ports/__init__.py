@@ -1,1 +1,1 @@
-"""What the engine needs from the world, as small promises."""
+"""The interfaces that the engine needs, as small protocols."""

@@ -1,15 +1,13 @@
-"""Time, so that tests can hold it still."""
+"""The clock, so that tests can control the time."""
 
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Two kinds of time: one for people, one for measuring."""
+    """Wall-clock time for people, monotonic time for measuring."""
 
     def now(self) -> float:
         """Seconds since the epoch. May jump."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds that never go back. Timeouts use only these."""
-        ...

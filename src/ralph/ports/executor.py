@@ -1,16 +1,24 @@
-"""Starting processes, watching them, and leaving none behind."""
+"""The interface of the executor: starts processes, watches them, and leaves none behind."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
-from ralph.core.ending import Exit, Stop
-from ralph.core.resources import Resources
+from ralph.core.process_exit import ProcessExit
+from ralph.core.resource_limits import ResourceLimits
+from ralph.core.session_ending import EndingKind
+
+SECOND: Final = "a second SIGINT"
+"""The signal after which the run no longer waits for agents."""
+
+
+Tick = Callable[[], bool]
+"""Called at least twice a second; True ends what is waited for."""
 
 
 class Interrupted(Exception):
-    """We were asked to stop while something ran: it proves nothing either way."""
+    """Ralph was asked to stop while a command ran. The command's result proves nothing."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,8 +29,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     stdin: bytes = b""
     """Written, then closed."""
-    limits: Resources = Resources()
-    """What it may use. Over a limit it is ended at once, with all that it started."""
+    limits: ResourceLimits = ResourceLimits()
+    """Over a limit it is ended at once, with all that it started."""
+    keeps_branches: bool = False
+    """In a sandbox it cannot commit: it only checks."""
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,85 +43,50 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     after_result_s: float = 0.0
 
 
-class Listener(Protocol):
-    """Who watches a process while it runs. Called from the one loop, never from a thread."""
+class OutputListener(Protocol):
+    """Watches a running process. It is called from the event loop, never from a thread."""
 
     def output(self, block: bytes) -> None:
-        """More standard output: whole lines, except that an overlong line comes in pieces."""
-        ...
+        """Handle more standard output: whole lines, and pieces of an overlong one."""
 
     @property
     def has_result(self) -> bool:
-        """Has it said its last word? Then only the after-result timeout is left to it."""
-        ...
+        """Whether the process has reported its result: then only that timeout applies."""
 
     @property
     def is_busy(self) -> bool:
-        """Is a tool call open? Then silence is not idleness."""
-        ...
+        """Return whether a tool call is open. Silence is then not idleness."""
 
-    def tick(self) -> Stop | None:
-        """Called at least twice a second. A reason ends the process."""
-        ...
+    def tick(self) -> EndingKind | None:
+        """Called at least twice a second. Returning a reason stops the process."""
 
 
-class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a short command printed."""
-
+class CommandOutput(msgspec.Struct, frozen=True, kw_only=True):
     code: int
     stdout: bytes
     stderr: bytes
 
 
-class Captures(Protocol):
-    """Who runs short commands of our own."""
+class CommandRunner(Protocol):
+    """Runs Ralph's own short commands, such as git."""
 
     def capture(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes = b"",
-        timeout_s: float = 120.0,
-    ) -> Captured:
-        """Run a short command of our own (git) and return what it printed."""
-        ...
+        self, command: Command, *, timeout_s: float = 120.0, tick: Tick | None = None
+    ) -> CommandOutput:
+        """Run a short command of our own (git) and return what it printed. `tick` is called at
+        least twice a second; True stops the command with Interrupted, and so does any error."""
 
     def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
-        """Let time pass before such a command is tried again; a longer wait is shown to people.
-        `is_over` is asked at least twice a second, and True ends it."""
-        ...
+        """Wait before such a command is tried again; a longer wait is shown to users. `is_over` is
+        asked at least twice a second, and True ends the wait."""
 
 
-class LimitedCaptures(Captures, Protocol):
-    """Who runs them within limits."""
+class Executor(CommandRunner, Protocol):
+    """Starts all processes."""
 
-    def capture(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes = b"",
-        timeout_s: float = 120.0,
-        limits: Resources = ...,
-    ) -> Captured:
-        """The same; over a limit it is ended at once."""
-        ...
-
-
-class Attends(Protocol):
-    """Who runs a person's commands, which may take long."""
-
-    def attend(self, command: Command, *, timeout_s: float, tick: Callable[[], bool]) -> Captured:
-        """Run it and return what it printed; `tick` is called at least twice a second, and True
-        ends it: Interrupted."""
-        ...
-
-
-class Executor(Captures, Attends, Protocol):
-    """The only one who starts processes."""
+    def run_long(self, command: Command, *, timeout_s: float, tick: Tick) -> CommandOutput:
+        """Run a user's own command, which may take long, and return its output; `tick` is called at
+        least twice a second, and True stops it with Interrupted."""
 
     def run(
         self,
@@ -119,40 +94,31 @@ class Executor(Captures, Attends, Protocol):
         *,
         log: str,
         timeouts: Timeouts,
-        listener: Listener,
+        listener: OutputListener,
         line_limit: int = 64 * 1024,
-    ) -> Exit:
+    ) -> ProcessExit:
         """Run to the end, in a process group of its own, output appended to the file `log`.
 
         Whatever the process started is gone when this returns, also what left its group.
         """
-        ...
 
     def watch(self, fd: int, ready: Callable[[], None], *, writing: bool = False) -> None:
-        """Call `ready` whenever `fd` can be read (or written), while anything runs or sleeps."""
-        ...
+        """Call `ready` whenever `fd` is readable (or writable) while the event loop runs."""
 
-    def unwatch(self, fd: int) -> None:
-        """Forget `fd`."""
-        ...
+    def unwatch(self, fd: int) -> None: ...
 
-    def sleep(self, seconds: float, tick: Callable[[], bool]) -> None:
-        """Wait, serving watched files; `tick` is called at least twice a second, True ends it."""
-        ...
+    def sleep(self, seconds: float, tick: Tick) -> None:
+        """Wait and serve watched files; `tick`, called twice a second, ends the wait with True."""
 
-    def sweep(self, marker: str) -> int:
-        """End every process whose environment holds `marker` (`NAME=value`); return how many.
+    def end_marked(self, marker: str) -> int:
+        """End every process whose environment contains `marker` (`NAME=value`); return how many.
 
         For what a Ralph that was killed has left behind.
         """
-        ...
 
-    def converse(self, command: Command) -> int:
-        """Hand the terminal over to a program, whole: foreground, signals, modes. Wait for its end
-        and return its exit code as a shell has it; the terminal is as it was before."""
-        ...
+    def run_interactive(self, command: Command) -> int:
+        """Hand the terminal over to a program and wait for its end; return its exit code as a shell
+        would. The terminal is restored afterwards."""
 
-    def send(self, argv: Sequence[str], *, cwd: str = "/", stdin: bytes = b"") -> None:
-        """Start a program of our own and let it go: nobody waits for it, no session is blamed for
-        it, and if it cannot be started, that is no error."""
-        ...
+    def start_detached(self, argv: Sequence[str], *, cwd: str = "/", stdin: bytes = b"") -> None:
+        """Start a program without waiting for it. A failure to start it is not an error."""

@@ -1,4 +1,4 @@
-"""A sandbox rewrites a command, so that it runs behind a wall."""
+"""The interface of a sandbox: it rewrites a command so that the command runs sandboxed."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -6,103 +6,85 @@ from typing import Protocol
 
 import msgspec
 
-from ralph.core.ending import Exit
-from ralph.core.fence import Fence
-from ralph.ports.executor import Captures, Command
+from ralph.core.sandbox_rules import SandboxRules
+from ralph.ports.executor import Command, CommandRunner
 
 
-class Trouble(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a sandbox cannot be had here."""
+class SandboxProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a sandbox cannot be used here, and what to do about it."""
 
     reason: str
     way_out: str
-    """A command, or what else helps."""
+    """A command, or another way out."""
 
 
 class Sandbox(Protocol):
-    """One way to build a wall."""
+    """One sandbox mechanism, such as bubblewrap."""
 
     @property
     def name(self) -> str: ...
 
     @property
-    def gaps(self) -> Sequence[str]:
-        """What it does not stop, in words for people. Known after the probe."""
-        ...
+    def known_limits(self) -> Sequence[str]:
+        """Return what the sandbox does not stop, in words. Known after the probe."""
 
     @property
-    def stands_in(self) -> bool:
-        """Is it only there since a better one cannot start?"""
-        ...
+    def is_fallback(self) -> bool:
+        """Return whether it is used only because a better sandbox cannot start."""
 
     @property
-    def shows_others(self) -> bool:
-        """Can it show a folder in the place of another?"""
-        ...
+    def can_replace_folders(self) -> bool:
+        """Return whether it can show a folder in the place of another."""
 
-    def probe(self, executor: Captures) -> Trouble | None:
-        """Try to start something behind a wall; None if that works."""
-        ...
+    def probe(self, executor: CommandRunner) -> SandboxProblem | None:
+        """Try to start a command in the sandbox; return None if that works."""
 
-    def wrap(self, command: Command, fence: Fence) -> Command:
-        """The command that does the same behind the wall. Starts nothing."""
-        ...
+    def wrap(self, command: Command, rules: SandboxRules) -> Command:
+        """Return the command that runs the given one in the sandbox. Starts nothing."""
 
-    def has_failed(self, exit_: Exit) -> str:
-        """Why the wall itself could not be built, when a wrapped command ended like this; empty if
-        it stood."""
-        ...
+    def setup_error(self, code: int | None, stderr: str) -> str:
+        """Why the sandbox was not set up, if a wrapped command ended like this; otherwise empty."""
 
 
-class Enclosed(Protocol):
-    """A command behind a wall."""
-
+class SandboxedCommand(Protocol):
     @property
     def command(self) -> Command: ...
 
     @property
     def has_started(self) -> bool:
-        """Has the wall stood, and the command begun? Asked while the wall is there."""
-        ...
+        """Return whether the sandbox was set up and the command began."""
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What was found when the wall was taken down."""
-        ...
+        """What was found after the command ended."""
 
 
-class Wall(Protocol):
-    """The wall around everything that runs in one checkout."""
+class CheckoutSandbox(Protocol):
+    """The sandbox around everything that runs in one checkout."""
 
     @property
     def name(self) -> str:
-        """Which sandbox; `off` if there is none."""
-        ...
+        """Return which sandbox it is; `off` if there is none."""
 
     @property
-    def stands(self) -> bool:
-        """Is there any wall at all?"""
-        ...
+    def is_active(self) -> bool:
+        """Return whether there is a sandbox at all."""
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What a person should know before anything runs: what it does not stop, for one."""
-        ...
+        """Return what the user should know before anything runs, such as the known limits."""
 
-    def around(self, command: Command, *, home: str = "") -> AbstractContextManager[Enclosed]:
-        """Put a wall around one command: with a temporary folder of its own, which is gone
+    def sandboxed(
+        self, command: Command, *, home: str = ""
+    ) -> AbstractContextManager[SandboxedCommand]:
+        """Prepare the sandbox of one command, with its own temporary folder, and clean up
         afterwards. `home` is the agent's folder of this session."""
-        ...
 
-    def guards(self, path: str) -> bool:
-        """Is that path, seen from the top of the checkout, one that sessions may not change?"""
-        ...
+    def is_protected(self, path: str) -> bool:
+        """Return whether sessions may not change this path, relative to the top of the checkout."""
 
     def may_add(self, path: str) -> bool:
-        """May a session put a file of that name into git, where nothing guards it? Not what Ralph
-        or an agent would obey, unless a person allows it."""
-        ...
+        """Return whether a session may add a file of that name to git. Not one that Ralph or an
+        agent would obey, unless the user allows it."""
 
-    def has_failed(self, exit_: Exit) -> str:
-        """As `Sandbox.has_failed`."""
-        ...
+    def setup_error(self, code: int | None, stderr: str) -> str: ...

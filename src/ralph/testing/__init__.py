@@ -1,1 +1,1 @@
-"""PROVE: doubles and contract suites, shipped with the product."""
+"""For tests of agents: a scripted model, a contract suite and fixtures."""

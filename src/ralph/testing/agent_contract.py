@@ -1,17 +1,17 @@
-"""What every agent promises."""
+"""The promises that every agent keeps, as tests."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph.core.ended import COSTS, Cost, Ended
-from ralph.core.ending import Digest, Exit, Stop
 from ralph.core.ids import RunId, TaskId
+from ralph.core.process_exit import ProcessExit
+from ralph.core.session_ending import CONSEQUENCES, Consequence, EndingKind
+from ralph.core.session_output import StreamSummary
 from ralph.ports.agent import Agent, Brief
 
 
 def a_brief(text: str = "do it", attempt: int = 1) -> Brief:
-    """A brief for task t-abc123."""
     return Brief(
         task_id=TaskId("t-abc123"),
         title="A task",
@@ -28,11 +28,10 @@ class AgentContract:
 
     @pytest.fixture
     def agent(self) -> Agent:
-        """The agent under test."""
         raise NotImplementedError
 
     def test_it_has_a_name_and_says_how_to_get_it(self, agent: Agent) -> None:
-        """Or a person whose agent is missing is left alone."""
+        """Users whose agent is missing read it."""
         assert agent.traits.name
         assert agent.traits.install_hint
 
@@ -42,50 +41,50 @@ class AgentContract:
         assert max(len(word) for word in launch.argv) < 128 * 1024
 
     def test_a_person_can_talk_to_it(self, agent: Agent) -> None:
-        """For `ralph feature spec` and the like."""
-        assert agent.converse(a_brief()).argv
+        """`ralph feature spec` and other commands need it."""
+        assert agent.interactive_command(a_brief()).argv
 
     def test_it_says_who_pays(self, agent: Agent) -> None:
-        """As far as it can tell, also without any variable or login."""
+        """Also without any variable or login."""
         assert agent.account({}, {}).name
 
     def test_reading_never_raises(self, agent: Agent) -> None:
-        """Whatever an agent prints is survived."""
+        """No output of an agent stops Ralph."""
 
         @settings(deadline=None)
         @given(block=st.binary(max_size=400))
         def survives(block: bytes) -> None:
-            digest = Digest()
+            digest = StreamSummary()
             for event in agent.read(block):
-                digest.take(event)
+                digest.add(event)
 
         survives()
 
     @pytest.mark.parametrize(
-        ("stop", "ended"),
+        "stop",
         [
-            (Stop.HARD, Ended.TIMED_OUT),
-            (Stop.IDLE, Ended.IDLE),
-            (Stop.BUDGET, Ended.BUDGET_LIMIT),
-            (Stop.HAND_OFF, Ended.HANDED_OVER),
-            (Stop.INTERRUPTED, Ended.INTERRUPTED),
+            EndingKind.TIMED_OUT,
+            EndingKind.IDLE,
+            EndingKind.BUDGET_LIMIT,
+            EndingKind.HANDED_OVER,
+            EndingKind.INTERRUPTED,
         ],
     )
-    def test_what_we_stopped_is_not_finished(self, agent: Agent, stop: Stop, ended: Ended) -> None:
-        """Even if it exits with 0 and claims success on its way out."""
-        digest = Digest(tail="<task-done>t-abc123</task-done>")
-        assert agent.ending(digest, Exit(code=0, stop=stop)).ended is ended
+    def test_what_we_stopped_is_not_finished(self, agent: Agent, stop: EndingKind) -> None:
+        """Also if it exits with 0 and claims success."""
+        digest = StreamSummary(tail="<task-done>t-abc123</task-done>")
+        assert agent.ending(digest, ProcessExit(code=0, stop=stop)).ended is stop
 
     def test_an_agent_that_cannot_start_ends_the_run(self, agent: Agent) -> None:
-        """Trying again would not help."""
-        ending = agent.ending(Digest(), Exit(code=None, error="no such file"))
-        assert COSTS[ending.ended] is Cost.END_RUN
+        """The next session could not start either."""
+        ending = agent.ending(StreamSummary(), ProcessExit(code=None, error="no such file"))
+        assert CONSEQUENCES[ending.ended] is Consequence.END_RUN
         assert "no such file" in ending.detail
 
     def test_silence_is_no_result(self, agent: Agent) -> None:
-        """Exit code 0 proves nothing."""
-        assert agent.ending(Digest(), Exit(code=0)).ended is Ended.NO_RESULT
+        """Exit code 0 alone proves nothing."""
+        assert agent.ending(StreamSummary(), ProcessExit(code=0)).ended is EndingKind.NO_RESULT
 
     def test_a_signal_is_not_a_result(self, agent: Agent) -> None:
-        """Killed by someone else."""
-        assert agent.ending(Digest(), Exit(code=-9)).ended is Ended.KILLED
+        """The process was killed by another one."""
+        assert agent.ending(StreamSummary(), ProcessExit(code=-9)).ended is EndingKind.KILLED

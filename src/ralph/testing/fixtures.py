@@ -9,8 +9,8 @@ from ralph.testing.model import ModelServer, RefusingProxy
 
 @pytest.fixture
 def model_server() -> Iterator[ModelServer]:
-    """A scripted model. Asking for more than its scripts hold fails the test, and so does a script
-    that was not played to its end."""
+    """A scripted model. The test fails if an agent asks for more than its scripts hold, or if a
+    script was not played to its end."""
     with ModelServer() as server:
         yield server
     server.check()
@@ -18,7 +18,7 @@ def model_server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def refusing_proxy() -> Iterator[RefusingProxy]:
-    """A proxy for everything beyond this machine. Being asked for anything fails the test."""
+    """A proxy for everything beyond this machine. The test fails if it is asked for anything."""
     with RefusingProxy() as proxy:
         yield proxy
     assert proxy.wanted == [], f"asked for beyond this machine: {proxy.wanted}"

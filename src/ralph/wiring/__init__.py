@@ -1,1 +1,1 @@
-"""The only place where the parts meet, by theme. What is heavy is imported where it is used."""
+"""Joins all parts of Ralph. Heavy modules are imported where they are used."""

@@ -1,59 +1,24 @@
-"""The project around us, its store and its files."""
+"""Find the project, its store and its files."""
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, cast
 
-import msgspec
-
-from ralph.config.load import Loaded, load, load_anywhere
-from ralph.core.errors import Missing, UnusableData
-from ralph.ports.store import Store
+from ralph.config.load import load_config
+from ralph.config.project import Project as Project  # noqa: PLC0414
+from ralph.core.errors import UnusableData
+from ralph.store.store import Store
 
 if TYPE_CHECKING:
-    from ralph.adapters.store.backups import Backups
-    from ralph.ports.library import Lessons, Library
+    from ralph.adapters.sqlite.backups import Backups
+    from ralph.ports.project_files import GuardrailWriter, ProjectFiles
 
 
-class Project(msgspec.Struct, frozen=True, kw_only=True):
-    """A folder with a `.ralph.toml`, and what it says."""
-
-    root: str
-    loaded: Loaded
-
-    @property
-    def state(self) -> str:
-        """Where Ralph keeps what it knows."""
-        return os.path.join(self.root, ".ralph")
-
-    @property
-    def runs_dir(self) -> str:
-        """Where logs, briefs and streams go."""
-        return self.loaded.runs_dir
-
-    @property
-    def tools(self) -> str:
-        """Where sessions find `ralph`, if they would not find it otherwise. They see this folder,
-        and cannot write there."""
-        return os.path.join(self.runs_dir, ".bin")
-
-    @property
-    def database(self) -> str:
-        """`RALPH_DB` lets several checkouts share a store."""
-        return os.environ.get("RALPH_DB") or os.path.join(self.state, "progress.db")
-
-
-def find_project(flags: Mapping[str, object] | None = None) -> Project:
-    """The project around the current directory."""
-    loaded = load(_here(), os.environ, flags or {}, _is_project)
-    return Project(root=loaded.root, loaded=loaded)
-
-
-def find_project_if_any(flags: Mapping[str, object] | None = None) -> Project:
-    """The same for what belongs to the machine: without a project, the environment's settings."""
-    loaded = load_anywhere(_here(), os.environ, flags or {}, _is_project)
-    return Project(root=loaded.root, loaded=loaded)
+def find_project(flags: Mapping[str, object] | None = None, *, anywhere: bool = False) -> Project:
+    """The project around the current directory; `anywhere`, for what belongs to the machine:
+    without a project, the environment's settings."""
+    return load_config(os.getcwd(), os.environ, flags or {}, _is_project, anywhere=anywhere)
 
 
 def _is_project(folder: str) -> bool:
@@ -63,38 +28,51 @@ def _is_project(folder: str) -> bool:
     return "RALPH_SESSION" in os.environ or is_project(folder, os.environ)
 
 
-def _here() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError as error:
-        raise Missing("the current directory is gone", hint="cd to one that exists") from error
+def accept_project(folder: str) -> bool:
+    """Obey the `.ralph.toml` in this folder from now on; False if that was so before."""
+    from ralph.adapters.workspace.known_projects import add_project
+
+    if _is_project(folder):
+        return False
+    add_project(folder)
+    return True
 
 
-def open_store(project: Project) -> Store:
-    """The store; inside a session the running loop answers for it."""
+@contextmanager
+def open_store(project: Project) -> Iterator[Store]:
+    """The store, closed at the end; inside a session the running loop answers for it."""
     if os.environ.get("RALPH_SOCKET"):
-        from ralph.inside.remote import RemoteStore
+        from ralph.inside.session_calls import RemoteStore
 
-        return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
-    from ralph.adapters.executor.clock import SystemClock
-    from ralph.adapters.store.sqlite import SqliteStore
+        remote = RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
+        store = cast("Store", remote)
+    else:
+        from ralph.adapters.sqlite.database import open_sqlite_store
 
-    return SqliteStore.open(project.database, SystemClock(), backups=backups_of(project))
+        store = open_sqlite_store(project.database, backups=backups_of(project))
+    with closing(store):
+        yield store
+
+
+def sqlite_version() -> str:
+    """The version of SQLite; an error if it is too old."""
+    from ralph.adapters.sqlite.database import sqlite_version
+
+    return sqlite_version()
 
 
 def backups_of(project: Project) -> "Backups":
-    """The database's copies: where `git clean` does not find them, or beside a database that
-    several checkouts share."""
-    from ralph.adapters.store.backups import Backups
-    from ralph.adapters.workspace.layout import layout, top_of
+    """The database's copies: away from `git clean`, or beside a database that is shared."""
+    from ralph.adapters.sqlite.backups import Backups
+    from ralph.git_layout import find_layout, top_of
 
-    database, keep = os.path.abspath(project.database), project.loaded.config.retention.backups
+    database, keep = os.path.abspath(project.database), project.config.retention.backups
     top = top_of(project.root)
     inside = os.path.relpath(database, top) if top else os.pardir
     git_dir = ""
     if top is not None and not inside.startswith(os.pardir):
         with suppress(UnusableData):
-            git_dir = layout(top).git_dir
+            git_dir = find_layout(top).git_dir
     if not git_dir:
         return Backups(f"{database}.backups", keep=keep)
     ours = os.path.join(git_dir, "ralph")
@@ -108,34 +86,37 @@ def backups_of(project: Project) -> "Backups":
 
 def _has_plan(project: Project) -> bool:
     """Was a plan with tasks drawn here? It is never part of a clone."""
-    from ralph.documents.views import PLAN
+    from ralph.documents.state_files import PLAN
 
-    plan = open_library(project).read(PLAN)
+    plan = open_project_files(project).read(PLAN)
     # One that is too large to be read has a great many.
     return bool(plan.trouble) or '"id":' in (plan.text or "")
 
 
-def open_library(project: Project) -> "Library":
-    """The project's own files."""
-    from ralph.adapters.library.folder import FolderLibrary
-
-    return FolderLibrary(project.root)
+def open_project_files(project: Project) -> "ProjectFiles":
+    return files_in(project.root)
 
 
-def open_lessons(project: Project) -> "Lessons":
+def files_in(folder: str) -> "ProjectFiles":
+    from ralph.adapters.project_files.folder import FolderFiles
+
+    return FolderFiles(folder)
+
+
+def open_guardrail_writer(project: Project) -> "GuardrailWriter":
     """Where guardrails are written down; inside a session the running loop does it."""
     if os.environ.get("RALPH_SOCKET"):
-        from ralph.inside.remote import RemoteStore
+        from ralph.inside.session_calls import RemoteStore
 
         return RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
-    from ralph.adapters.library.lessons import FileLessons
+    from ralph.adapters.project_files.guardrail_file import GuardrailFile
 
-    return FileLessons(lambda: open_library(project), guardrails_of(project))
+    return GuardrailFile(lambda: open_project_files(project), guardrails_of(project))
 
 
 def guardrails_of(project: Project) -> str:
     """Where they are, from the project's root: `config.sh` may say so."""
     from ralph.documents.guardrails import PATH
-    from ralph.workflows.pipeline import inside
+    from ralph.workflows.story_pipeline import path_in_project
 
-    return inside(project.root, project.loaded.variables.get("GUARDRAILS_PATH") or PATH)
+    return path_in_project(project.root, project.variables.get("GUARDRAILS_PATH") or PATH)

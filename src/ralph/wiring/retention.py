@@ -1,4 +1,4 @@
-"""What of Ralph's own records is no longer kept, by the settings."""
+"""Remove old records as `[retention]` says."""
 
 import os
 import time
@@ -6,69 +6,71 @@ from functools import cache
 
 import msgspec
 
-from ralph.adapters.library.run_files import found_in, group_of, remove, run_of
-from ralph.core.errors import NoSuchTask
+from ralph.adapters.project_files.run_files import (
+    group_of,
+    remove,
+    removed_from,
+    run_of,
+    session_files_in,
+)
+from ralph.config.project import Project
 from ralph.core.ids import RunId, TaskId
-from ralph.core.retention import Kept, Limits, going
-from ralph.core.task import Status
-from ralph.ports.store import Store
-from ralph.wiring.project import Project
+from ralph.core.retention import RetainedFiles, RetentionLimits, files_to_remove
+from ralph.core.task import OPEN, TaskStatus
+from ralph.store.store import Store
 
-OPEN = (Status.PENDING, Status.IN_PROGRESS, Status.BLOCKED)
 MIB = 1 << 20
 
 
-def removable(project: Project, store: Store) -> list[Kept]:
+def removable_files(project: Project, store: Store) -> list[RetainedFiles]:
     """The files of sessions that are too old, too many or too large, and what was moved aside long
     ago. Never what an open task, or a run at work, may still need."""
-    set_ = project.loaded.config.retention
-    limits = Limits(
+    set_ = project.config.retention
+    limits = RetentionLimits(
         days=set_.days,
         failed_days=set_.failed_days,
         count=set_.sessions,
         bytes=set_.megabytes * MIB,
     )
     now = time.time()
-    found = list(found_in(project.runs_dir))
-    aside = [msgspec.structs.replace(one, is_failed=True) for one in found_in(_aside(project))]
-    old = going(aside, Limits(failed_days=limits.failed_days), now)
+    found = list(session_files_in(project.runs_dir))
+    planted = session_files_in(os.path.join(project.temp, "planted"), starts=("",))
+    aside = [msgspec.structs.replace(one, is_failed=True) for one in planted]
+    old = files_to_remove(aside, RetentionLimits(failed_days=limits.failed_days), now)
     soonest = min((days for days in (limits.days, limits.failed_days) if days), default=0)
     # Without asking the store for anything: at the end of most runs there is nothing to do.
-    if not going(found, msgspec.structs.replace(limits, days=soonest), now):
+    if not files_to_remove(found, msgspec.structs.replace(limits, days=soonest), now):
         return old
-    return [*going(_judged(found, store), limits, now), *old]
+    return [*files_to_remove(_judged(found, store), limits, now), *old]
 
 
-def clean_up(project: Project, store: Store) -> list[Kept]:
-    """Remove them."""
-    gone = removable(project, store)
-    if gone:
-        remove(gone, project.runs_dir)
-    return gone
+def remove_files(project: Project, files: list[RetainedFiles]) -> None:
+    """Remove files of sessions, and remember that they were removed."""
+    if files:
+        remove(files, project.runs_dir)
 
 
-def _aside(project: Project) -> str:
-    return os.path.join(project.state, ".tmp", "planted")
+def was_removed(path: str) -> bool:
+    """Whether a file of a session was removed for its age or size."""
+    folder, name = os.path.split(path)
+    return group_of(name) in removed_from(folder)
 
 
-def _judged(found: list[Kept], store: Store) -> list[Kept]:
+def _judged(found: list[RetainedFiles], store: Store) -> list[RetainedFiles]:
     """The same, with what the store knows about their sessions."""
-    live = {run.id for run, _ in store.live_runs()}
+    live = {run.id for run, _ in store.runs.live()}
 
     @cache
-    def status(task: TaskId) -> tuple[Status | None, int]:
-        try:
-            one = store.find(task)
-        except NoSuchTask:
-            return None, 0
-        return one.status, one.attempt
+    def status(task: TaskId) -> tuple[TaskStatus | None, int]:
+        one = store.tasks.get(task)
+        return (None, 0) if one is None else (one.status, one.attempt)
 
     @cache
     def of_run(run: RunId) -> dict[str, tuple[bool, bool]]:
         known = {}
-        for session in store.sessions(run=run):
+        for session in store.sessions.select(run=run):
             now, attempt = status(session.task_id)
-            counted = now is Status.DONE and session.attempt == attempt
+            counted = now is TaskStatus.DONE and session.attempt == attempt
             known[group_of(os.path.basename(session.log))] = (not counted, now in OPEN)
         return known
 

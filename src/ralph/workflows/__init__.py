@@ -1,1 +1,1 @@
-"""The front doors, as short stories told with the engine."""
+"""The workflows behind the commands: features, stories, goals, the demo."""

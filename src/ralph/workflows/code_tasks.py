@@ -1,384 +1,363 @@
-"""The code tasks of a goal, as tasks: followed before each iteration, stamped as they go."""
+"""The code tasks of a goal as a task document: the files are synced with the store before each
+iteration, and their status blocks written after it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from posixpath import basename
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from ralph.core.errors import Missing, RalphError
 from ralph.core.ids import TaskId
-from ralph.core.moment import iso, to_the_second
-from ralph.core.task import OPEN_REVIEW, Feature, Status, Task
+from ralph.core.task import OPEN_REVIEW, Task, TaskStatus
+from ralph.core.times import to_iso, without_fraction
 from ralph.core.transitions import Blocked, Unblocked
-from ralph.documents.code_tasks.compiling import Placed, as_prd, compiled
-from ralph.documents.code_tasks.reading import SUFFIX, CodeTask, read_code_task
-from ralph.documents.code_tasks.stamp import Stamp, Word, stamped, unstamped, word_of
-from ralph.documents.encoded import Encoded, decode
-from ralph.documents.stories.changes import compare
-from ralph.documents.stories.prd import Prd
+from ralph.documents.code_task_file import (
+    SUFFIX,
+    CodeTask,
+    CodeTaskStatus,
+    StatusBlock,
+    as_prd,
+    code_task_status,
+    name_of,
+    order_code_tasks,
+    order_usable_tasks,
+    read_code_task,
+    read_status,
+    with_status_block,
+    without_status_block,
+)
+from ralph.documents.prd import Prd
+from ralph.documents.text_encoding import EncodedText, decode_text
 from ralph.ports.clock import Clock
-from ralph.ports.document import Left, Passage
-from ralph.ports.history import Mark
-from ralph.ports.library import Library
-from ralph.ports.papers import Paper
-from ralph.ports.store import Filter, Store
-from ralph.workflows.one_file import some_of
-from ralph.workflows.story_tasks import StoryTasks
+from ralph.ports.project_files import ProjectFiles
+from ralph.ports.task_document import DocumentClaim
+from ralph.store.documents import DocumentSnapshot
+from ralph.workflows.document_tasks import (
+    DocumentTasks,
+    StoredDocument,
+    keep_copy,
+    read_if_possible,
+)
 
 DEEPEST: Final = 4
-"""Folders below each other that are looked into."""
-KEPT: Final = ".ralph/runs"
-"""Where versions of a file are kept that were put back."""
-UNJUDGED: Final = frozenset({Mark.ENDED, Mark.GATED, Mark.ACCEPTED})
-CLAIMED: Final = frozenset({Word.IN_REVIEW, Word.COMPLETED})
-"""What a session writes into its own file when it thinks that it is done."""
-SETTLED: Final = frozenset({Status.DONE, Status.FAILED, Status.BLOCKED})
-STUCK: Final = frozenset({Status.BLOCKED, Status.FAILED})
+"""Levels of folders that are searched."""
+CLAIMED: Final = frozenset({CodeTaskStatus.IN_REVIEW, CodeTaskStatus.COMPLETED})
+"""The status that a session writes into its file to claim its task."""
+SETTLED: Final = frozenset({TaskStatus.DONE, TaskStatus.FAILED, TaskStatus.BLOCKED})
+STUCK: Final = frozenset({TaskStatus.BLOCKED, TaskStatus.FAILED})
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A file, as bytes and as what they mean."""
-
+class CodeTaskFile(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes
-    encoded: Encoded
+    encoded: EncodedText
     task: CodeTask
 
 
-class CodeTasks:
-    """`Document` on a folder of code tasks. What differs from the version that Ralph was last done
-    with is a person's doing, or a session's while one is at work."""
+class UsableCodeTasks(NamedTuple):
+    files: list[CodeTaskFile]
+    ordered: tuple[CodeTask, ...]
+    left_out: tuple[str, ...]
+    """A line about each of the others."""
 
+
+class CodeTasks(StoredDocument[UsableCodeTasks]):
     def __init__(
         self,
-        *,
-        store: Store,
-        library: Library,
+        tasks: DocumentTasks,
+        project_files: ProjectFiles,
         clock: Clock,
-        folder: str,
-        feature: Feature,
-        max_retries: int,
-        seat: Callable[[Task], str] = lambda _: "teammate-1",
-        speak: Callable[[Task, CodeTask], Passage] | None = None,
+        *,
+        worker_name: Callable[[Task], str] = lambda _: "teammate-1",
         beside: tuple[str, ...] = (),
-        needs: tuple[str, ...] = (),
-        key: str = "",
+        read_only: tuple[str, ...] = (),
         writes: bool = True,
     ) -> None:
-        self.store = store
-        self.library = library
+        super().__init__(tasks, project_files)
         self.clock = clock
-        self.folder = folder
-        self.tasks = StoryTasks(store, feature, folder, max_retries)
-        self.seat = seat
-        """Who works on a task."""
-        self.speak = speak
+        self.folder = self.path
+        self.worker_name = worker_name
+        """Who works on a task, for its status block."""
         self.beside = beside
-        self.needs = needs
-        """What sessions are to find, whatever one of them does to it."""
-        self._needed: dict[str, bytes] = {}
-        """The same as it was before the session."""
-        self.key = key or folder
-        """By which the store knows the files as they were; each checkout has its own."""
+        self.read_only = read_only
+        self._read_only_before: dict[str, bytes] = {}
         self.writes = writes
-        """False where nothing is begun yet: only the store follows."""
-        self._is_first = True
-        self._told: tuple[str, ...] = ()
-        """What happened around the last session and is still to be said."""
+        """False: sync changes only the store."""
 
     @property
-    def paths(self) -> tuple[str, ...]:
-        """All of them, and what else Ralph writes."""
-        return (*self._paths(), *self.beside)
+    def paths(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*code_task_paths(self.project_files, self.folder), *self.beside)
 
     # Before an iteration
 
-    def follow(self) -> tuple[str, ...]:
-        """Let the store follow the files; what is worth a word is returned."""
-        last = self._last()
-        if last is not None and last.held_for is not None:
-            if self._is_to_be_judged(last.held_for):
-                # What it says there is still to be heard.
-                return ()
-            self._told += self._close(last)
-        try:
-            files = [self._read(path, self._content(path)) for path in self._paths()]
-            placed = compiled([one.task for one in files])
-            if not placed:
-                raise Missing(f"there are no code tasks in {self.folder}", hint="ralph team plan")
-        except RalphError as error:
-            if self._is_first:
-                raise
-            return (f"{error}; going on with the tasks as they were",)
-        self._is_first = False
-        then = [self._read(path, content) for path, content in last.files.items()] if last else []
-        told = [*self.tasks.apply(compare(as_prd(placed), _as_it_was(then), self.tasks.known()))]
-        told += self._held_back(files, {one.task.name: one.task.word for one in then})
-        self._write_back(files)
-        unknown = tuple(
-            f"{one.task.path}: there is no status {one.task.unknown_word}"
-            for one in files
-            if one.task.unknown_word
-        )
-        before, self._told = self._told, ()
-        return (*unknown, *before, *told)
+    def _usable(self, last: DocumentSnapshot | None) -> UsableCodeTasks:
+        known = {name_of(path, self.folder): path for path in _contents(last)}
+        files, left_out = self._readable_files(known)
+        ordered, more = order_usable_tasks([one.task for one in files], known)
+        if not ordered:
+            raise Missing(f"there are no code tasks in {self.folder}", hint="ralph team plan")
+        paths = {one.path for one in ordered}
+        files = [one for one in files if one.task.path in paths]
+        return UsableCodeTasks(files, ordered, (*left_out, *more))
 
-    def _held_back(self, files: Sequence[Found], before: Mapping[str, Word | None]) -> list[str]:
-        """A person may hold a task back, or let it go, by its status."""
-        told = []
-        tasks = self._by_name()
+    def _apply(
+        self, found: UsableCodeTasks, last: DocumentSnapshot | None
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        before = [self._parse(path, content).task for path, content in _contents(last).items()]
+        warnings = self.tasks.update(as_prd(found.ordered), _prd_before(before))
+        warnings += self._apply_status(found.files, {one.name: one.status for one in before})
+        self._write_status_blocks(found.files)
+        unknown = [
+            f"{one.path}: there is no status {one.unknown_status}"
+            for one in found.ordered
+            if one.unknown_status
+        ]
+        return [*unknown, *found.left_out], warnings
+
+    def _readable_files(
+        self, known: Mapping[str, str]
+    ) -> tuple[list[CodeTaskFile], tuple[str, ...]]:
+        """All files that can be read, and a line about each new one that cannot."""
+        found, warnings = [], []
+        for path in code_task_paths(self.project_files, self.folder):
+            try:
+                found.append(self._read(path))
+            except RalphError as error:
+                if not known or name_of(path, self.folder) in known:
+                    raise
+                warnings.append(f"{error}; {basename(path)} is left out")
+        return found, tuple(warnings)
+
+    def _apply_status(
+        self, files: Sequence[CodeTaskFile], before: Mapping[str, CodeTaskStatus | None]
+    ) -> list[str]:
+        warnings, tasks = [], self.tasks.by_name()
         for one in files:
-            name, now = one.task.name, one.task.word
+            name, now = one.task.name, one.task.status
             task, then = tasks[name], before.get(name)
             if now is then:
                 continue
-            if now is Word.BLOCKED and task.status is Status.PENDING:
-                self.store.apply(task.id, [Blocked(f"{one.task.path} says so")])
-                told.append(f"{name} is blocked, since {one.task.path} says so")
-            elif then is Word.BLOCKED and now is Word.PENDING and task.status in STUCK:
-                if task.status is Status.FAILED:
-                    self.store.retry(task.id)
+            if now is CodeTaskStatus.BLOCKED and task.status is TaskStatus.PENDING:
+                self.store.tasks.apply(task.id, [Blocked(f"{one.task.path} says so")])
+                warnings.append(f"{name} is blocked, since {one.task.path} says so")
+            elif (
+                then is CodeTaskStatus.BLOCKED
+                and now is CodeTaskStatus.PENDING
+                and task.status in STUCK
+            ):
+                if task.status is TaskStatus.FAILED:
+                    self.store.tasks.retry(task.id)
                 else:
-                    self.store.apply(task.id, [Unblocked()])
-                told.append(f"{name} is no longer blocked in {one.task.path}")
-        return told
+                    self.store.tasks.apply(task.id, [Unblocked()])
+                warnings.append(f"{name} is no longer blocked in {one.task.path}")
+        return warnings
 
-    def _write_back(self, files: Sequence[Found]) -> None:
-        tasks = self._by_name()
-        contents = {}
+    def _write_status_blocks(self, files: Sequence[CodeTaskFile]) -> None:
+        tasks, contents = self.tasks.by_name(), {}
         for one in files:
             task = tasks[one.task.name]
-            is_right = (one.task.word or Word.PENDING) is self._word(task)
+            is_right = (one.task.status or CodeTaskStatus.PENDING) is _status_of(task)
             contents[one.task.path] = (
-                one.content if is_right or not self.writes else self._stamp(one, self._due(task))
+                one.content
+                if is_right or not self.writes
+                else self._stamp(one, self._status_block(task))
             )
-        self._remember(contents)
+        self._save_files(contents)
 
     # Around a session
 
-    def passage(self, task: Task) -> Passage | None:
-        """As it stands there now."""
-        one = self._of(task)
-        return self.speak(task, one.task) if one is not None and self.speak is not None else None
-
-    def begin(self, task: Task) -> None:
-        """Say that somebody is at it; from now on what changes there may be a session's doing."""
-        self._needed = {path: self._bytes(path) for path in self.needs}
-        contents = {}
+    def session_starts(self, task: Task) -> None:
+        self._read_only_before = {path: self._content_or_empty(path) for path in self.read_only}
+        last, contents = self._last(), {}
+        started = StatusBlock(
+            status=CodeTaskStatus.IN_PROGRESS, by=self.worker_name(task), at=self._now()
+        )
         for one in self._files():
-            stamp = Stamp(word=Word.IN_PROGRESS, by=self.seat(task), at=self._now())
+            if last is not None and one.task.path not in _contents(last):
+                continue  # a new file, which the next sync adds
             is_own = self._is_about(one.task, task)
-            contents[one.task.path] = self._stamp(one, stamp) if is_own else one.content
-        self._remember(contents, held_for=task.id)
+            contents[one.task.path] = self._stamp(one, started) if is_own else one.content
+        self._save_files(contents, task.id)
 
-    def leave(self, task: Task) -> tuple[str, ...]:
-        """It may change anything in the checkout; the files are looked at later. Only what others
-        need is back before its work is looked at, so that it is not committed as gone."""
+    def session_ended(self, task: Task) -> tuple[str, ...]:
+        """Restore the read-only files now, so that no change of them is committed."""
         del task
-        return self._bring_back()
+        warnings = []
+        for path, before in self._read_only_before.items():
+            now = self._content_or_empty(path)
+            if before and now != before:
+                kept = keep_copy(self.project_files, path, now)
+                self.project_files.write(path, before)
+                warnings.append(f"{path} is for sessions to read, so it is restored{kept}")
+        return tuple(warnings)
 
-    def look(self, task: Task) -> Left:
-        """What the session says in its file. Whatever else it changed in them is put back."""
-        last = self._last()
-        if last is None or last.held_for != task.id:
-            return Left()
-        warnings = self._put_right(last, task)
-        one = self._of(task)
-        return Left(claims=one is not None and one.task.word in CLAIMED, warnings=warnings)
+    def read_claim(self, task: Task) -> DocumentClaim:
+        last = self._last(task)
+        if last is None:
+            return DocumentClaim()
+        warnings = self._restore_files(last, task)
+        one = self._file_of(task)
+        return DocumentClaim(
+            claims=one is not None and one.task.status in CLAIMED, warnings=warnings
+        )
 
-    def conclude(self, task: Task, *, done: bool) -> None:
-        """Write the verdict back."""
-        last = self._last()
-        if last is None or last.held_for != task.id:
+    def review_starts(self, task: Task) -> None:
+        one = self._file_of(task)
+        if one is not None:
+            status, by = CodeTaskStatus.IN_REVIEW, self.worker_name(task)
+            self._stamp(one, StatusBlock(status=status, by=by, at=self._now()))
+
+    def write_verdict(self, task: Task, *, done: bool) -> None:
+        last = self._last(task)
+        if last is None:
             return
-        self._told += self._put_right(last, task)
-        one = self._of(task)
+        self._warnings += self._restore_files(last, task)
+        one = self._file_of(task)
         if one is not None:
-            due = self._due(self.store.find(task.id), Word.COMPLETED if done else None)
-            self._stamp(one, due)
+            status = CodeTaskStatus.COMPLETED if done else None
+            self._stamp(one, self._status_block(self.store.tasks.find(task.id), status))
 
-    def release(self, task: Task) -> None:
-        """The store knows the verdict, too: from now on it is people who change them."""
-        last = self._last()
-        if last is not None and last.held_for == task.id:
-            self._remember({one.task.path: one.content for one in self._files()})
+    def end_session(self, task: Task) -> None:
+        last = self._last(task)
+        if last is not None:
+            known = _contents(last)
+            found = (one for one in self._files() if one.task.path in known)
+            self._save_files({one.task.path: one.content for one in found})
 
-    def review(self, task: Task) -> None:
-        """It is implemented, and somebody looks at it now."""
-        one = self._of(task)
-        if one is not None:
-            self._stamp(one, Stamp(word=Word.IN_REVIEW, by=self.seat(task), at=self._now()))
+    def _close_session(self, last: DocumentSnapshot, task: TaskId) -> None:
+        found = next((one for one in self.tasks.by_name().values() if one.id == task), None)
+        if found is None:
+            return
+        self._warnings += self._restore_files(last, found)
+        one = self._file_of(found)
+        if one is not None and one.task.status is not _status_of(found):
+            self._stamp(one, self._status_block(found))
 
-    def _close(self, last: "Kept") -> tuple[str, ...]:
-        """A session is over of which nobody will hear any more."""
-        task = next((one for one in self._by_name().values() if one.id == last.held_for), None)
-        if task is None:
-            return ()
-        told = self._put_right(last, task)
-        one = self._of(task)
-        if one is not None and one.task.word is not self._word(task):
-            self._stamp(one, self._due(task))
-        return told
-
-    def _put_right(self, last: "Kept", task: Task) -> tuple[str, ...]:
-        """Bring back what a session may not change: everything but the status in its own file."""
-        now = {one.task.path: one for one in self._files()}
-        told = []
-        for path in sorted({*now, *last.files}):
-            before, one = last.files.get(path), now.get(path)
+    def _restore_files(self, last: DocumentSnapshot, task: Task) -> tuple[str, ...]:
+        """Restore what a session must not change: all but the status in its own file."""
+        now, known = {one.task.path: one for one in self._files()}, _contents(last)
+        warnings = []
+        for path in sorted({*now, *known}):
+            before, one = known.get(path), now.get(path)
             if before is None:
-                # New, and nobody has done it yet.
-                if one is not None and one.task.word not in (None, Word.PENDING):
-                    self._stamp(one, Stamp(word=Word.PENDING))
-            elif wrong := self._wrong(path, before, one, task):
-                told.append(wrong)
-        return tuple(told)
+                # A new task is not done.
+                if one is not None and one.task.status not in (None, CodeTaskStatus.PENDING):
+                    self._stamp(one, StatusBlock(status=CodeTaskStatus.PENDING))
+            elif wrong := self._restore_file(path, before, one, task):
+                warnings.append(wrong)
+        return tuple(warnings)
 
-    def _wrong(self, path: str, before: bytes, now: Found | None, task: Task) -> str:
-        """Put one file back; what is worth a word about it."""
+    def _restore_file(self, path: str, before: bytes, now: CodeTaskFile | None, task: Task) -> str:
+        """Restore one file. Returns a line about it; empty if the session may have done that."""
         if now is not None and now.content == before:
             return ""
-        then = self._read(path, before)
+        then = self._parse(path, before)
         is_own = self._is_about(then.task, task)
-        if now is not None and unstamped(now.encoded.text) == unstamped(then.encoded.text):
+        text = then.encoded.text
+        if now is not None and without_status_block(now.encoded.text) == without_status_block(text):
             if is_own:
                 return ""
-            self.library.put(path, before)
-            return f"{path}: its status was moved by {task.name}, and is put back"
-        kept = self._keep(path, now)
-        word = now.task.word if now is not None and is_own else None
-        text = stamped(then.encoded.text, Stamp(word=word)) if word else then.encoded.text
-        self.library.put(path, then.encoded.bytes_of(text))
+            self.project_files.write(path, before)
+            return f"{path}: its status was moved by {task.name}, and is restored"
+        kept = keep_copy(self.project_files, path, now.content if now is not None else b"")
+        if is_own and now is not None and (status := _status_left(then, now)):
+            text = with_status_block(text, StatusBlock(status=status))
+        self.project_files.write(path, then.encoded.bytes_of(text))
         return (
-            f"{path} was changed while {task.name} was worked on, so it is put back{kept};"
+            f"{path} was changed while {task.name} was worked on, so it is restored{kept};"
             " edit it while no session is at work, such as after `ralph pause`"
         )
 
-    def _bring_back(self) -> tuple[str, ...]:
-        """It may write into the documents of the goal; who empties one takes away the plan."""
-        gone = [path for path, text in self._needed.items() if text and not self._bytes(path)]
-        for path in gone:
-            self.library.put(path, self._needed[path])
-        return (f"{some_of(gone)}: removed or emptied by the session, and back",) if gone else ()
+    # Status blocks
 
-    def _bytes(self, path: str) -> bytes:
-        """Empty also where there is nothing to be read."""
-        with suppress(RalphError):
-            return self.library.content(path) or b""
-        return b""
-
-    def _keep(self, path: str, now: Found | None) -> str:
-        """It may be a person who has changed it: nothing of theirs is lost."""
-        if now is None or not now.content.strip():
-            return ""
-        # Named after what is in it: done twice, it is there once.
-        digest = sha256(now.content).hexdigest()[:8]
-        kept = f"{KEPT}/{basename(path).removesuffix(SUFFIX)}-{digest}{SUFFIX}"
-        self.library.put(kept, now.content)
-        return f"; what it was changed to is in {kept}"
-
-    # What the store knows
-
-    def _by_name(self) -> dict[str, Task]:
-        found = self.store.tasks(Filter(feature=self.tasks.feature.id))
-        return {task.alias: task for task in found if task.alias is not None}
-
-    def _word(self, task: Task) -> Word:
-        return word_of(task.status, in_review=task.review == OPEN_REVIEW)
-
-    def _due(self, task: Task, word: Word | None = None) -> Stamp:
-        """What its file is to say; when it is told later, still of then."""
-        then = task.updated_at if word is None and task.status in SETTLED else ""
-        word = word or self._word(task)
-        return Stamp(
-            word=word,
-            by=self.seat(task) if task.attempt else "",
-            at=to_the_second(then) or self._now(),
-            reason=(task.reason or "") if word is Word.BLOCKED else "",
+    def _status_block(self, task: Task, status: CodeTaskStatus | None = None) -> StatusBlock:
+        """The status block of a task; `status` before the store has it."""
+        then = task.updated_at if status is None and task.status in SETTLED else ""
+        status = status or _status_of(task)
+        return StatusBlock(
+            status=status,
+            by=self.worker_name(task) if task.attempt else "",
+            at=without_fraction(then) or self._now(),
+            reason=(task.reason or "") if status is CodeTaskStatus.BLOCKED else "",
         )
 
-    def _is_to_be_judged(self, task: TaskId) -> bool:
-        sessions = self.store.sessions(task=task, limit=1)
-        return bool(sessions) and sessions[-1].mark in UNJUDGED and self.tasks.has(task)
-
-    def _last(self) -> "Kept | None":
-        """All files as Ralph was last done with them."""
-        paper = self.store.paper(self.key)
-        if paper is None:
-            return None
-        files = msgspec.msgpack.decode(paper.content, type=dict[str, bytes])
-        return Kept(files=files, held_for=paper.held_for)
-
-    def _remember(self, files: Mapping[str, bytes], held_for: TaskId | None = None) -> None:
-        content = msgspec.msgpack.encode(dict(files))
-        paper = Paper(path=self.key, content=content, held_for=held_for)
-        if paper != self.store.paper(self.key):
-            self.store.keep_paper(paper)
-
-    # The files
+    def _stamp(self, one: CodeTaskFile, block: StatusBlock) -> bytes:
+        content = one.encoded.bytes_of(with_status_block(one.encoded.text, block))
+        if content != one.content:
+            self.project_files.write(one.task.path, content)
+        return content
 
     def _now(self) -> str:
-        return to_the_second(iso(self.clock.now()))
+        return without_fraction(to_iso(self.clock.now()))
 
-    def _of(self, task: Task) -> Found | None:
+    # Files and versions
+
+    def _save_files(self, files: Mapping[str, bytes], in_session_of: TaskId | None = None) -> None:
+        self._save(msgspec.msgpack.encode(dict(files)), in_session_of)
+
+    def _file_of(self, task: Task) -> CodeTaskFile | None:
         return next((one for one in self._files() if self._is_about(one.task, task)), None)
 
     def _is_about(self, one: CodeTask, task: Task) -> bool:
-        """Another goal may have a task of the same name."""
         return one.name == task.alias and task.feature_id == self.tasks.feature.id
 
-    def _files(self) -> list[Found]:
-        """In the order of their paths."""
+    def _files(self) -> list[CodeTaskFile]:
         found = []
-        for path in self._paths():
-            # A session may have put anything in its place: then it is gone, and comes back.
+        for path in code_task_paths(self.project_files, self.folder):
             with suppress(RalphError):
-                found.append(self._read(path, self._content(path)))
+                found.append(self._read(path))
         return found
 
-    def _paths(self) -> list[str]:
-        return code_task_paths(self.library, self.folder)
-
-    def _content(self, path: str) -> bytes:
-        content = self.library.content(path)
+    def _read(self, path: str) -> CodeTaskFile:
+        content = self.project_files.read_bytes(path)
         if content is None:
             raise Missing(f"{path} is gone")
-        return content
+        return self._parse(path, content)
 
-    def _read(self, path: str, content: bytes) -> Found:
-        encoded = decode(content)
+    def _parse(self, path: str, content: bytes) -> CodeTaskFile:
+        encoded = decode_text(content)
         task = read_code_task(path, encoded.text, self.folder)
-        return Found(content=content, encoded=encoded, task=task)
+        return CodeTaskFile(content=content, encoded=encoded, task=task)
 
-    def _stamp(self, one: Found, stamp: Stamp) -> bytes:
-        content = one.encoded.bytes_of(stamped(one.encoded.text, stamp))
-        if content != one.content:
-            self.library.put(one.task.path, content)
-        return content
+    def _content_or_empty(self, path: str) -> bytes:
+        return read_if_possible(self.project_files, path) or b""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """The files as they were, and whose session works since then."""
+def _status_left(then: CodeTaskFile, now: CodeTaskFile) -> CodeTaskStatus | None:
+    """What a session wrote into its file: in the status block, or in the older heading."""
+    old, new = (read_status(without_status_block(one.encoded.text)) for one in (then, now))
+    if new != old and isinstance(new, CodeTaskStatus) and new in CLAIMED:
+        return new
+    return now.task.status
 
-    files: dict[str, bytes]
-    held_for: TaskId | None = None
+
+def _status_of(task: Task) -> CodeTaskStatus:
+    return code_task_status(task.status, in_review=task.review == OPEN_REVIEW)
 
 
-def _as_it_was(then: Sequence[Found]) -> Prd | None:
-    if not then:
+def _contents(last: DocumentSnapshot | None) -> dict[str, bytes]:
+    return msgspec.msgpack.decode(last.content, type=dict[str, bytes]) if last is not None else {}
+
+
+def _prd_before(tasks: Sequence[CodeTask]) -> Prd | None:
+    if not tasks:
         return None
     try:
-        return as_prd(compiled([one.task for one in then]))
+        return as_prd(order_code_tasks(tasks))
     except RalphError:
-        # It could not be built as it was; then the edges are those that the store has.
-        return as_prd([Placed(task=one.task) for one in then])
+        # It could not be built as it was; then the store's edges stay.
+        return as_prd(tasks)
 
 
-def code_task_paths(library: Library, folder: str, depth: int = DEEPEST) -> list[str]:
-    """All files of code tasks in a folder and below it, in their order."""
-    found = [f"{folder}/{name}" for name in library.files(folder, SUFFIX)]
-    for name in library.folders(folder) if depth else ():
-        found += code_task_paths(library, f"{folder}/{name}", depth - 1)
-    return sorted(found)
+def code_task_paths(project_files: ProjectFiles, folder: str) -> list[str]:
+    return sorted(files_below(project_files, folder, SUFFIX))
+
+
+def files_below(
+    project_files: ProjectFiles, folder: str, suffix: str = "", depth: int = DEEPEST
+) -> Iterator[str]:
+    """The paths of all files in a folder and below it that end like this."""
+    yield from (f"{folder}/{name}" for name in project_files.files(folder, suffix))
+    for name in project_files.folders(folder) if depth else ():
+        yield from files_below(project_files, f"{folder}/{name}", suffix, depth - 1)

@@ -1,4 +1,4 @@
-"""A feature, from an idea to its tasks: spec, plan, build."""
+"""The feature workflow: spec, plan, tasks."""
 
 import os
 from collections.abc import Iterator
@@ -6,95 +6,93 @@ from contextlib import contextmanager
 
 import msgspec
 
-from ralph.core import feature_texts as texts
 from ralph.core.errors import CannotWrite, Missing, NoSuchTask
-from ralph.core.feature_texts import Subject
 from ralph.core.ids import TaskId
 from ralph.core.policy.decision import Phase
-from ralph.core.task import Draft, Edit, Feature, Status, Task
+from ralph.core.task import Feature, Task, TaskDraft, TaskEdit, TaskStatus
 from ralph.core.transitions import Unblocked
-from ralph.documents.feature_files import can_name_a_folder, folder_of, named, plan_of, spec_of
+from ralph.documents import feature_prompts as texts
+from ralph.documents.feature_files import (
+    can_name_a_folder,
+    feature_name,
+    folder_of,
+    plan_of,
+    spec_of,
+)
+from ralph.documents.feature_prompts import FeatureDocument, FeatureFacts
 from ralph.files import remove_tree, walk
-from ralph.ports.store import Filter, Store
-from ralph.workflows.errand import Errand
+from ralph.store.store import Store
+from ralph.store.tasks import TaskFilter
+from ralph.workflows.planning_task import PlanningTask, lacking
 
 UNDIVIDED = "it is not broken down into tasks yet"
 
 
-class Features(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a feature is worked on: its project's folder, and the store."""
-
+class FeatureWorkflow(msgspec.Struct, frozen=True, kw_only=True):
     store: Store
     root: str
 
     def open(self, name: str) -> Feature:
-        """The feature of that name, new or known, its documents as they are on disk now."""
-        feature = self.store.add_feature(named(name))
-        return self._noted(feature)
+        return self._with_paths(self.store.features.add(feature_name(name)))
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[Feature]:
-        """The same for a first step; if something is missing for that, a new one is forgotten."""
-        is_new = self.store.feature(named(name)) is None
+    def open_first_step(self, name: str) -> Iterator[Feature]:
+        """The same for a first step. If that lacks something, a new feature is deleted again."""
+        is_new = self.store.features.get(feature_name(name)) is None
         feature = self.open(name)
         try:
             yield feature
         except Missing:
             if is_new:
-                self.store.delete_feature(feature.id)
+                self.store.features.delete(feature.id)
             raise
 
     def find(self, name: str) -> Feature:
-        """The feature of that name, or NoSuchTask. One that somebody has written down by hand is
-        known by its documents."""
-        feature = self.store.feature(name)
+        """The feature of that name, or one that only has documents; NoSuchTask if there is none."""
+        feature = self.store.features.get(name)
         if feature is None and can_name_a_folder(name) and self._has_any(name):
             return self.open(name)
         if feature is None:
-            names = ", ".join(one.name for one in self.store.features()[:10])
+            names = ", ".join(one.name for one in self.store.features.all()[:10])
             raise NoSuchTask(
                 f"there is no feature {name}",
                 hint=f"features: {names}" if names else f"ralph feature spec {name}",
             )
-        return self._noted(feature)
+        return self._with_paths(feature)
 
-    def _noted(self, feature: Feature) -> Feature:
+    def _with_paths(self, feature: Feature) -> Feature:
         if not can_name_a_folder(feature.name):
             return feature
         spec, plan = spec_of(feature.name), plan_of(feature.name)
         found = [self._path(spec, feature.spec_path), self._path(plan, feature.plan_path)]
         if found == [feature.spec_path, feature.plan_path]:
             return feature
-        return self.store.document_feature(feature.id, spec_path=found[0], plan_path=found[1])
+        return self.store.features.set_paths(feature.id, spec_path=found[0], plan_path=found[1])
 
     def _path(self, usual: str, known: str | None) -> str | None:
-        """Where a document is: a goal's are elsewhere."""
+        """The path of a document. Those of a goal are in other places."""
         return next((path for path in (known, usual) if path and self.has(path)), None)
 
     def _has_any(self, name: str) -> bool:
         return self.has(spec_of(name)) or self.has(plan_of(name))
 
     def has(self, path: str) -> bool:
-        """Is there a document with something in it?"""
         try:
             return os.path.getsize(os.path.join(self.root, path)) > 0
         except OSError:
             return False
 
-    def subject(self, feature: Feature, request: str = "") -> Subject:
-        """The feature as sessions are told of it."""
-        spec, plan = spec_of(feature.name), plan_of(feature.name)
-        return Subject(
-            name=feature.name,
-            spec=spec,
-            plan=plan,
-            request=request.strip(),
-            has_spec=self.has(spec),
-            has_plan=self.has(plan),
+    def facts_of(self, feature: Feature, request: str = "") -> FeatureFacts:
+        paths = {
+            FeatureDocument.SPEC: spec_of(feature.name),
+            FeatureDocument.PLAN: plan_of(feature.name),
+        }
+        written = frozenset(one for one, path in paths.items() if self.has(path))
+        return FeatureFacts(
+            name=feature.name, paths=paths, written=written, request=request.strip()
         )
 
     def documents(self, feature: Feature) -> list[str]:
-        """What is in its folder, from the project's root."""
         if not can_name_a_folder(feature.name):
             return []
         folder = os.path.join(self.root, folder_of(feature.name))
@@ -102,7 +100,6 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
         return sorted(os.path.relpath(path, self.root) for path in found)
 
     def remove_documents(self, feature: Feature) -> None:
-        """Take its folder away, with all that is in it."""
         try:
             remove_tree(os.path.join(self.root, folder_of(feature.name)))
         except OSError as error:
@@ -110,133 +107,112 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
                 f"{folder_of(feature.name)} cannot be removed: {error.strerror}"
             ) from error
 
-    # What must be there first
+    # The three steps
 
     def require_spec(self, feature: Feature) -> None:
-        """A plan is the plan of something."""
-        if not self.has(spec_of(feature.name)):
-            raise Missing(
-                f"feature {feature.name} has no spec ({spec_of(feature.name)})",
-                hint=f"ralph feature spec {_word(feature.name)}",
-            )
+        self._require(feature, "spec", spec_of(feature.name))
 
     def require_plan(self, feature: Feature) -> None:
-        """Tasks come from a plan."""
         self.require_spec(feature)
-        if not self.has(plan_of(feature.name)):
+        self._require(feature, "plan", plan_of(feature.name))
+
+    def _require(self, feature: Feature, step: str, path: str) -> None:
+        if not self.has(path):
             raise Missing(
-                f"feature {feature.name} has no plan ({plan_of(feature.name)})",
-                hint=f"ralph feature plan {_word(feature.name)}",
+                f"feature {feature.name} has no {step} ({path})", hint=_command(feature, step)
             )
 
-    # The three steps, as errands
-
-    def spec_errand(self, feature: Feature, request: str) -> Errand:
-        """Write the spec without asking."""
-        subject = self.subject(feature, request)
-        if not subject.request:
+    def document_task(
+        self, feature: Feature, document: FeatureDocument, request: str
+    ) -> PlanningTask:
+        facts = self.facts_of(feature, request)
+        if document is FeatureDocument.PLAN:
+            self.require_spec(feature)
+        elif not facts.request:
             raise Missing(
-                f"nobody can be asked what {feature.name} is to be",
+                f"there is no terminal to ask what {feature.name} is to be",
                 hint='say it: --request "…", --file FILE, or on standard input',
             )
-        return Errand(
-            alias=f"{feature.name}-spec",
-            title=f"Write the spec of {feature.name}",
-            description=texts.write_spec(subject),
-            phase=Phase.DISCOVERY,
-            missing=lambda: self._lacks(subject.spec),
-            command=f"ralph feature spec {_word(feature.name)}",
+        path = facts.paths[document]
+        return PlanningTask(
+            alias=f"{feature.name}-{document}",
+            title=f"Write the {document} of {feature.name}",
+            description=texts.document_task_description(facts, document),
+            phase=document.phase,
+            missing=lambda: "" if self.has(path) else lacking(path),
+            command=_command(feature, document),
             feature=feature.name,
         )
 
-    def plan_errand(self, feature: Feature, request: str) -> Errand:
-        """Write the plan without asking."""
-        self.require_spec(feature)
-        subject = self.subject(feature, request)
-        return Errand(
-            alias=f"{feature.name}-plan",
-            title=f"Write the plan of {feature.name}",
-            description=texts.write_plan(subject),
-            phase=Phase.PLANNING,
-            missing=lambda: self._lacks(subject.plan),
-            command=f"ralph feature plan {_word(feature.name)}",
-            feature=feature.name,
-        )
-
-    def build_errand(self, feature: Feature) -> Errand:
-        """Break it down into tasks, below a root that is held back until they are all there."""
+    def build_task(self, feature: Feature) -> PlanningTask:
+        """The task of dividing the feature, below a root that is blocked until that is done."""
         self.require_plan(feature)
         root = self._root(feature) or self._new_root(feature)
-        return Errand(
+        return PlanningTask(
             alias=f"{feature.name}-build",
             title=f"Break {feature.name} down into tasks",
-            description=texts.break_down(self.subject(feature), root.id),
+            description=texts.decomposition_task_description(self.facts_of(feature), root.id),
             phase=Phase.PLANNING,
             missing=lambda: "" if self._parts(feature, root.id) else f"no task is below {root.id}",
-            command=f"ralph feature build {_word(feature.name)}",
+            command=_command(feature, "build"),
             feature=feature.name,
         )
-
-    def _lacks(self, path: str) -> str:
-        return "" if self.has(path) else f"there is no {path}, or nothing is in it"
 
     # The root
 
     def _root(self, feature: Feature) -> Task | None:
         title = _root_title(feature)
-        tops = self.store.tasks(Filter(feature=feature.id))
+        tops = self.store.tasks.select(TaskFilter(feature=feature.id))
         return next((one for one in tops if one.parent_id is None and one.title == title), None)
 
     def _new_root(self, feature: Feature) -> Task:
-        return self.store.add_task(
-            Draft(
+        return self.store.tasks.add(
+            TaskDraft(
                 title=_root_title(feature),
-                description=texts.root_description(self.subject(feature)),
+                description=f"The feature `{feature.name}`, as `{spec_of(feature.name)}` and"
+                f" `{plan_of(feature.name)}` have it.",
                 feature_id=feature.id,
-                status=Status.BLOCKED,
+                status=TaskStatus.BLOCKED,
                 reason=UNDIVIDED,
             )
         )
 
     def _parts(self, feature: Feature, root: TaskId) -> list[Task]:
-        """Its tasks, also those that a session has forgotten to put below the root."""
-        strays = self.store.tasks(Filter(feature=feature.id))
-        return self.store.children(root) + [
+        """Its tasks, also those that a session did not put below the root."""
+        strays = self.store.tasks.select(TaskFilter(feature=feature.id))
+        return self.store.tasks.children(root) + [
             one for one in strays if one.parent_id is None and one.id != root
         ]
 
-    def divided(self, feature: Feature) -> Task | None:
-        """Its root, if it is broken down into tasks for good."""
+    def decomposed_root(self, feature: Feature) -> Task | None:
+        """Its root, if it is completely divided into tasks."""
         root = self._root(feature)
-        if root is None or not self.store.children(root.id) or _is_undivided(root):
+        if root is None or not self.store.tasks.children(root.id) or _is_undivided(root):
             return None
         return root
 
     def release(self, feature: Feature) -> Task:
-        """All its tasks are there: put strays below the root, and let them be done."""
+        """Its tasks are complete: put strays below the root, and unblock it."""
         root = self._root(feature)
         if root is None or not self._parts(feature, root.id):
-            raise Missing(
-                f"feature {feature.name} has no tasks",
-                hint=f"ralph feature build {_word(feature.name)}",
-            )
+            raise Missing(f"feature {feature.name} has no tasks", hint=_command(feature, "build"))
         for part in self._parts(feature, root.id):
             if part.parent_id is None:
-                self.store.edit_task(part.id, Edit(parent_id=root.id))
+                self.store.tasks.edit(part.id, TaskEdit(parent_id=root.id))
         if _is_undivided(root):
-            self.store.apply(root.id, [Unblocked()])
-        return self.store.find(root.id)
+            self.store.tasks.apply(root.id, [Unblocked()])
+        return self.store.tasks.find(root.id)
 
 
 def _is_undivided(root: Task) -> bool:
-    return root.status is Status.BLOCKED and root.reason == UNDIVIDED
+    return root.status is TaskStatus.BLOCKED and root.reason == UNDIVIDED
 
 
 def _root_title(feature: Feature) -> str:
     return f"Feature: {feature.name}"
 
 
-def _word(name: str) -> str:
+def _command(feature: Feature, step: str) -> str:
     from shlex import quote
 
-    return quote(name)
+    return f"ralph feature {step} {quote(feature.name)}"

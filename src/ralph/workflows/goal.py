@@ -1,63 +1,63 @@
-"""A goal, from a sentence to tasks in the graph: each step leaves a document, and what is on disk
-says where to go on."""
+"""The goal workflow: from a sentence to tasks in the graph. Each step writes a document, and the
+documents on disk decide the next step."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
-from ralph.core.ended import Cost
 from ralph.core.errors import NoSuchTask, RalphError, UsageError
 from ralph.core.events import RunEnded
-from ralph.core.feature_texts import Talk
 from ralph.core.policy.decision import Phase
 from ralph.core.safe_text import one_line
-from ralph.core.task import Feature, Status, Task
-from ralph.documents import goal_texts as texts
-from ralph.documents import shell_variables
-from ralph.documents.code_tasks.compiling import Placed, compiled
-from ralph.documents.code_tasks.reading import name_of, read_code_task
-from ralph.documents.encoded import decode
-from ralph.documents.goal_files import GUIDE, SPECS, GoalFiles, slug, words_of
-from ralph.documents.stack import LOOKED_AT, Stack, found_in, gates_of
-from ralph.engine.kit import Kit
+from ralph.core.session_ending import Consequence
+from ralph.core.task import Feature, Task, TaskStatus
+from ralph.documents import goal_prompts as texts
+from ralph.documents import guardrails, shell_variables
+from ralph.documents.code_task_file import CodeTask, name_of, order_code_tasks, read_code_task
+from ralph.documents.feature_files import GUIDE, SPECS, GoalFiles, slug, words_of
+from ralph.documents.feature_prompts import InteractivePrompt, write_together
+from ralph.documents.project_stack import LOOKED_AT, detect_stacks, suggested_gates
+from ralph.documents.text_encoding import decode_text
+from ralph.engine.run_context import RunContext
 from ralph.ports.clock import Clock
-from ralph.ports.library import Library
-from ralph.ports.store import Filter, Store
-from ralph.workflows.code_tasks import CodeTasks, code_task_paths
-from ralph.workflows.errand import Errand, send
-from ralph.workflows.one_file import OneFile
-from ralph.workflows.uncommitted import uncommitted_edits
+from ralph.ports.project_files import ProjectFiles
+from ralph.prompts import prompt
+from ralph.store.store import Store
+from ralph.store.tasks import TaskFilter
+from ralph.workflows.code_tasks import CodeTasks, code_task_paths, files_below
+from ralph.workflows.document_tasks import DocumentTasks
+from ralph.workflows.planning_task import (
+    PlanningTask,
+    SingleFileDocument,
+    lacking,
+    run_planning_task,
+)
 
 CONFIG: Final = ".ralph/config.sh"
 FIRST: Final = "teammate-1"
 GATES: Final = ("test", "typecheck", "lint", "build", "integration", "e2e", "coverage")
 
 
-class Step(StrEnum):
-    """What is to be done next for a goal."""
-
+class GoalStep(StrEnum):
     REFERENTS = "referents"
     DESIGN = "design"
     TASKS = "tasks"
     REVIEW = "review"
-    """All is written; a person looks at it."""
+    """All is written and waits for approval."""
     READY = "ready"
-    """It was approved: it can be run."""
+    """It is approved: a team can run it."""
 
 
-WRITTEN: Final = (Step.REFERENTS, Step.DESIGN, Step.TASKS)
-"""Those for which sessions are sent."""
-UNFINISHED: Final = frozenset({Status.PENDING, Status.IN_PROGRESS})
+WRITTEN: Final = (GoalStep.REFERENTS, GoalStep.DESIGN, GoalStep.TASKS)
+UNFINISHED: Final = frozenset({TaskStatus.PENDING, TaskStatus.IN_PROGRESS})
 
 
 class Goal(msgspec.Struct, frozen=True, kw_only=True):
-    """A goal in a project."""
-
-    library: Library
+    project_files: ProjectFiles
     files: GoalFiles
+    guardrails_path: str = guardrails.PATH
 
     @property
     def name(self) -> str:
@@ -65,183 +65,168 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What was asked for."""
-        return (self.library.read(self.files.request).text or self.name).strip()
+        return (self.project_files.read(self.files.request).text or self.name).strip()
 
-    def step(self) -> Step:
-        """Where it stands, by what is on disk."""
+    def step(self) -> GoalStep:
         for step in WRITTEN:
-            if self.lacks(step):
+            if self.missing_for(step):
                 return step
-        return Step.READY if self.is_approved else Step.REVIEW
+        return GoalStep.READY if self.is_approved else GoalStep.REVIEW
 
-    def lacks(self, step: Step) -> str:
-        """What keeps a step from being done, in a sentence; empty where nothing does."""
-        match step:
-            case Step.REFERENTS:
-                return self._lacks(self.files.catalog)
-            case Step.DESIGN:
-                return self._lacks(self.files.design)
-            case Step.TASKS:
-                return self._lacks(self.files.plan) or self._tasks_lack()
-            case Step.REVIEW | Step.READY:
-                return self._lacks(self.files.runbook)
+    def missing_for(self, step: GoalStep) -> str:
+        """A sentence about what a step still lacks; empty when it is done."""
+        path = {
+            GoalStep.REFERENTS: self.files.catalog,
+            GoalStep.DESIGN: self.files.design,
+            GoalStep.TASKS: self.files.plan,
+        }.get(step, self.files.runbook)
+        if not self._has(path):
+            return lacking(path)
+        return self._tasks_lack() if step is GoalStep.TASKS else ""
 
     @property
     def is_begun(self) -> bool:
-        """Is anything written about it?"""
-        return self.library.exists(self.files.folder)
+        return self.project_files.exists(self.files.folder)
 
     def others(self) -> list[str]:
-        """The names of all goals that are begun."""
-        return self.library.folders(SPECS)
+        return self.project_files.folders(SPECS)
 
     @property
     def is_approved(self) -> bool:
-        """May a team work on it?"""
         return self._has(self.files.runbook)
 
     def reopen(self) -> None:
-        """What is written anew has to be approved anew."""
-        self.library.remove(self.files.runbook)
-
-    def _lacks(self, path: str) -> str:
-        return "" if self._has(path) else f"there is no {path}, or nothing is in it"
+        """Withdraw the approval, since documents are written again."""
+        self.project_files.remove(self.files.runbook)
 
     def _has(self, path: str) -> bool:
-        return bool((self.library.read(path).text or "").strip())
+        return bool((self.project_files.read(path).text or "").strip())
 
     def _tasks_lack(self) -> str:
+        if not self.task_paths:
+            return f"there are no code tasks in {self.files.implementation}"
+        if self.is_approved:
+            # No session is paid to write an approved plan again. Faults in its tasks are found when
+            # they are synced.
+            return ""
         try:
-            return (
-                "" if self.placed() else f"there are no code tasks in {self.files.implementation}"
-            )
+            self.ordered_tasks()
         except RalphError as error:
             return str(error)
+        return ""
 
-    def placed(self) -> tuple[Placed, ...]:
+    @property
+    def task_paths(self) -> list[str]:
+        return code_task_paths(self.project_files, self.files.implementation)
+
+    def ordered_tasks(self) -> tuple[CodeTask, ...]:
         """Its code tasks in order; UnusableData where they cannot be built."""
         folder = self.files.implementation
         found = []
-        for path in code_task_paths(self.library, folder):
-            content = self.library.content(path)
+        for path in self.task_paths:
+            content = self.project_files.read_bytes(path)
             if content is not None:
-                found.append(read_code_task(path, decode(content).text, folder))
-        return compiled(found)
+                found.append(read_code_task(path, decode_text(content).text, folder))
+        return order_code_tasks(found)
 
-    def errand(self, step: Step) -> Errand:
-        """What a session is sent for."""
-        asked = {
-            Step.REFERENTS: texts.ask_referents,
-            Step.DESIGN: texts.ask_design,
-            Step.TASKS: texts.ask_tasks,
-        }[step]
-        return Errand(
+    def planning_task(self, step: GoalStep) -> PlanningTask:
+        return PlanningTask(
             alias=f"{self.name}-{step.value}",
             title=f"Plan {self.name}: {step.value}",
-            description=asked(self.files, self.text),
+            description=texts.planning_prompt(self.files, self.text, step.value),
             phase=Phase.PLANNING,
-            missing=lambda: self.lacks(step),
+            missing=lambda: self.missing_for(step),
             command=f"ralph team plan {self.name}",
         )
 
-    def talk(self, context: str) -> Talk:
-        """The design, with the person: it decides more than all that follows."""
-        return Talk(
-            title=f"Design of {self.name}",
-            phase=Phase.PLANNING,
-            rules="\n\n".join(
-                (
-                    "You help a person to design how a goal is reached. Look at the code first,"
-                    " then ask about one thing at a time what it does not answer, and offer"
-                    " choices. When enough is clear, write the document, show it, and change it"
-                    " until the person is content.",
-                    texts.ask_design(self.files, self.text),
-                    context,
-                )
-            ),
-            opening=f"Let us write `{self.files.design}`.\n\n{self.text}",
+    def interactive_design_prompt(self, context: str) -> InteractivePrompt:
+        rules = (
+            f"You help a person to design how a goal is reached. {prompt('write_together')}",
+            texts.planning_prompt(self.files, self.text, GoalStep.DESIGN.value),
+            context,
         )
+        opening = f"Let us write `{self.files.design}`."
+        return write_together(f"Design of {self.name}", Phase.PLANNING, rules, opening, self.text)
 
     # What Ralph writes itself
 
-    def write_request(self, said: str) -> None:
-        """What was asked for, the first time."""
-        if not self.library.exists(self.files.request):
-            self.library.put(self.files.request, said.strip().encode("utf-8", "replace") + b"\n")
+    def write_request(self, request: str) -> None:
+        """Write the user's request and the guardrails, if they are not there."""
+        if not self.project_files.exists(self.files.request):
+            self.project_files.write(
+                self.files.request, request.strip().encode("utf-8", "replace") + b"\n"
+            )
+        if not self.project_files.exists(self.guardrails_path):
+            self.project_files.write(self.guardrails_path, guardrails.FRESH.encode())
 
-    def stacks(self) -> tuple[Stack, ...]:
-        """What the project is built with."""
-        pages = {name: self.library.read(name).text for name in LOOKED_AT}
-        return found_in({name: text for name, text in pages.items() if text is not None})
+    def _stack_files(self) -> dict[str, str]:
+        texts = {name: self.project_files.read(name).text for name in LOOKED_AT}
+        return {name: text for name, text in texts.items() if text is not None}
 
-    def write_gates(self, known: Mapping[str, str]) -> dict[str, str]:
-        """Gates that follow from the stack go to `config.sh`, where none are set at all; return
-        those that hold then."""
+    def write_gates(
+        self, known: Mapping[str, str], has_program: Callable[[str], bool]
+    ) -> dict[str, str]:
+        """If no gates are set, write those of the project's stack to `config.sh`, as far as their
+        programs are installed. Returns the gates that are set then."""
         if known:
             return dict(known)
-        derived = gates_of(self.stacks())
-        if not derived:
-            return {}
-        before = decode(self.library.content(CONFIG) or b"")
-        lines = [
-            shell_variables.written(f"GATE_{name.upper()}", derived[name])
-            for name in GATES
-            if name in derived
-        ]
-        gap = "" if before.text.endswith("\n") or not before.text else "\n"
-        text = before.text + gap + "\n".join(lines) + "\n"
-        self.library.put(CONFIG, before.bytes_of(text))
-        return {name: derived[name] for name in GATES if name in derived}
+        found = suggested_gates(self._stack_files(), has_program)
+        gates: dict[str, str] = {name: found[name] for name in GATES if name in found}
+        if gates:
+            before = decode_text(self.project_files.read_bytes(CONFIG) or b"")
+            gap = "" if before.text.endswith("\n") or not before.text else "\n"
+            lines = (
+                shell_variables.written(f"GATE_{name.upper()}", command) + "\n"
+                for name, command in gates.items()
+            )
+            text = before.text + gap + "".join(lines)
+            self.project_files.write(CONFIG, before.bytes_of(text))
+        return gates
 
     def write_guide(self, gates: Mapping[str, str]) -> None:
-        """`.ralph/agents.md`, unless somebody has written one."""
         if self._has(GUIDE):
             return
-        text = texts.guide(
-            self.stacks(),
+        text = texts.guide_text(
+            detect_stacks(self._stack_files()),
             gates,
             files=self.files,
-            catalog=self.library.read(self.files.catalog).text or "",
-            design=self.library.read(self.files.design).text or "",
+            catalog=self.project_files.read(self.files.catalog).text or "",
+            design=self.project_files.read(self.files.design).text or "",
         )
-        self.library.put(GUIDE, text.encode("utf-8", "replace"))
+        self.project_files.write(GUIDE, text.encode("utf-8", "replace"))
 
     def write_runbook(self, gates: Mapping[str, str]) -> None:
-        """From the tasks as they are now."""
-        text = texts.runbook(self.files, self.text, self.placed(), gates)
-        self.library.put(self.files.runbook, text.encode("utf-8", "replace"))
+        text = texts.runbook_text(self.files, self.text, self.ordered_tasks(), gates)
+        self.project_files.write(self.files.runbook, text.encode("utf-8", "replace"))
 
     @property
-    def own(self) -> tuple[str, ...]:
-        """Everything about it that is in the project, and committed with it."""
-        found = [*_all_below(self.library, self.files.folder), GUIDE, CONFIG]
-        return tuple(path for path in found if self.library.exists(path))
+    def own_files(self) -> tuple[str, ...]:
+        found = [*files_below(self.project_files, self.files.folder), GUIDE, CONFIG]
+        found.append(self.guardrails_path)
+        return tuple(path for path in found if self.project_files.exists(path))
 
 
-def _all_below(library: Library, folder: str, depth: int = 4) -> list[str]:
-    found = [f"{folder}/{name}" for name in library.files(folder, "")]
-    for name in library.folders(folder) if depth else ():
-        found += _all_below(library, f"{folder}/{name}", depth - 1)
-    return found
+def goal_documents(project_files: ProjectFiles) -> tuple[str, ...]:
+    """The documents of all goals that sessions only read."""
+    goals = (GoalFiles(name=name) for name in project_files.folders(SPECS))
+    found = (*(path for one in goals for path in one.read_only), GUIDE)
+    return tuple(path for path in found if project_files.exists(path))
 
 
-def papers(library: Library) -> tuple[str, ...]:
-    """What has been written about all goals, besides their code tasks."""
-    goals = (GoalFiles(name=name) for name in library.folders(SPECS))
-    return tuple(path for one in goals for path in one.papers if library.exists(path))
-
-
-def find_goal(library: Library, said: str) -> Goal:
-    """The goal of that name, or a new one with these words. UsageError where that is no name, or
-    that of another goal: only the beginning of a long sentence is in it."""
-    name, words = slug(said), words_of(said)
+def find_goal(
+    project_files: ProjectFiles, request: str, guardrails_path: str = guardrails.PATH
+) -> Goal:
+    """The goal of that name, or a new one with these words. UsageError if they make no name, or the
+    name of another goal: a name holds only the beginning of a long sentence."""
+    name, words = slug(request), words_of(request)
     if not name:
         raise UsageError(
             "a goal needs a few letters or digits", hint='ralph team plan "add search"'
         )
-    goal = Goal(library=library, files=GoalFiles(name=name))
-    is_cut, is_known = "-".join(words) != name, library.exists(goal.files.request)
+    goal = Goal(
+        project_files=project_files, files=GoalFiles(name=name), guardrails_path=guardrails_path
+    )
+    is_cut, is_known = "-".join(words) != name, project_files.exists(goal.files.request)
     if is_cut and is_known and words_of(goal.text) != words:
         raise UsageError(
             f"goal {name} is another one: {one_line(goal.text, 200)}",
@@ -251,14 +236,14 @@ def find_goal(library: Library, said: str) -> Goal:
 
 
 def require_own_name(store: Store, goal: Goal) -> None:
-    """A goal is the feature of its name. UsageError where that has tasks from elsewhere, such as
-    stories: no file of the goal has them, so they would go."""
-    feature = store.feature(goal.name)
+    """A goal is the feature of its name. UsageError if that has other tasks, such as stories: they
+    are in no file of the goal, so a sync would archive them."""
+    feature = store.features.get(goal.name)
     if feature is None or feature.spec_path == goal.files.design:
         return
     folder = goal.files.implementation
-    own = {name_of(path, folder) for path in code_task_paths(goal.library, folder)}
-    tasks = store.tasks(Filter(feature=feature.id))
+    own = {name_of(path, folder) for path in code_task_paths(goal.project_files, folder)}
+    tasks = store.tasks.select(TaskFilter(feature=feature.id))
     if others := [task.alias for task in tasks if task.alias and task.alias not in own]:
         raise UsageError(
             f"{goal.name} is a feature with tasks of its own, such as {others[0]}",
@@ -266,106 +251,91 @@ def require_own_name(store: Store, goal: Goal) -> None:
         )
 
 
-class GoalFolder(OneFile):
-    """`Document` on a goal's folder: sessions write there, and nowhere else."""
+class GoalFolder(SingleFileDocument):
+    """The folder of a goal: planning sessions may write there, and nowhere else."""
 
-    def __init__(self, kit: Kit, goal: Goal) -> None:
-        super().__init__(kit, goal.files.folder, goal.own)
+    def __init__(self, ctx: RunContext, goal: Goal) -> None:
+        super().__init__(ctx, goal.files.folder, goal.own_files)
         self.goal = goal
 
-    def leave(self, task: Task) -> tuple[str, ...]:
-        """What it has just written there is to stay."""
-        self.paths = self.goal.own
-        return super().leave(task)
+    @property
+    def edited_paths(self) -> tuple[str, ...]:
+        # Ralph has just written the request.
+        return tuple(path for path in self.paths if path != self.goal.files.request)
+
+    def session_ended(self, task: Task) -> tuple[str, ...]:
+        """Keep what the session has written there."""
+        self.paths = self.goal.own_files
+        return super().session_ended(task)
 
 
-def is_unfinished(store: Store, goal: Goal, step: Step) -> bool:
-    """Was the session that was sent for a step stopped in the middle? Then what is there may be
-    half of a document, or some of the tasks."""
-    sent = _sent_for(store, goal, step)
+def is_unfinished(store: Store, goal: Goal, step: GoalStep) -> bool:
+    sent = _planning_task_of(store, goal, step)
     if sent is None or sent.attempt == 0 or sent.status not in UNFINISHED:
         return False
-    sessions = store.sessions(task=sent.id, limit=1)
+    sessions = store.sessions.select(task=sent.id, limit=1)
     ending = sessions[-1].ending if sessions else None
-    # An agent that could not even start has left nothing.
-    return ending is None or ending.cost is not Cost.END_RUN
+    # An agent that could not start has left nothing.
+    return ending is None or ending.consequence is not Consequence.END_RUN
 
 
-def finish(store: Store, goal: Goal, step: Step) -> None:
-    """Somebody else has done what a session was sent for, and was stopped at."""
-    sent = _sent_for(store, goal, step)
+def finish(store: Store, goal: Goal, step: GoalStep) -> None:
+    """Settle the planning task of a step that the user has done."""
+    sent = _planning_task_of(store, goal, step)
     if sent is not None and sent.status in UNFINISHED:
-        store.force_done(sent.id)
+        store.tasks.force_done(sent.id)
 
 
-def _sent_for(store: Store, goal: Goal, step: Step) -> Task | None:
+def _planning_task_of(store: Store, goal: Goal, step: GoalStep) -> Task | None:
     try:
-        return store.find(goal.errand(step).alias)
+        return store.tasks.find(goal.planning_task(step).alias)
     except NoSuchTask:
         return None
 
 
-def plan_step(kit: Kit, goal: Goal, step: Step) -> RunEnded:
-    """Send a session for one step."""
-    kit.document = GoalFolder(kit, goal)
-    # What was asked for has only just been written down, by Ralph.
-    told = uncommitted_edits(kit, tuple(path for path in goal.own if path != goal.files.request))
-    kit.settings = replace(kit.settings, warnings=(*kit.settings.warnings, *told))
-    return send(kit, goal.errand(step))
+def plan_step(ctx: RunContext, goal: Goal, step: GoalStep) -> RunEnded:
+    return run_planning_task(ctx, goal.planning_task(step), GoalFolder(ctx, goal))
 
 
-def approved_goals(store: Store, library: Library, but: str = "") -> list[Goal]:
-    """Those that were approved, and whose tasks are in the graph; all or all but one."""
+def approved_goals(store: Store, project_files: ProjectFiles, but: str = "") -> list[Goal]:
+    """The approved goals that have tasks in the store, but for the one of the name `but`."""
     found = []
-    for name in library.folders(SPECS):
-        goal = Goal(library=library, files=GoalFiles(name=name))
-        feature = store.feature(name) if name != but else None
+    for name in project_files.folders(SPECS):
+        goal = Goal(project_files=project_files, files=GoalFiles(name=name))
+        feature = store.features.get(name) if name != but else None
         is_known = feature is not None and feature.spec_path == goal.files.design
-        if is_known and goal.step() is Step.READY:
+        if is_known and goal.step() is GoalStep.READY:
             found.append(goal)
     return found
 
 
 def code_tasks_of(
-    goal: Goal,
-    store: Store,
-    clock: Clock,
-    max_retries: int,
-    *,
-    seat: str = "",
-    writes: bool = True,
+    goal: Goal, store: Store, clock: Clock, max_retries: int, *, slot: str = "", writes: bool = True
 ) -> CodeTasks:
-    """Its tasks, as the document of a run. The design is what sessions are told as its
-    specification, and the runbook as its plan. `seat` is who works on them, where the store does
-    not know."""
-    feature = feature_of(goal, store)
+    """A goal's code tasks as a task document; `slot`: the worker, if the store has none."""
     return CodeTasks(
-        store=store,
-        library=goal.library,
-        clock=clock,
-        folder=goal.files.implementation,
-        feature=feature,
-        max_retries=max_retries,
-        seat=lambda task: seat or _seat_of(store, task),
+        DocumentTasks(store, feature_of(goal, store), goal.files.implementation, max_retries),
+        goal.project_files,
+        clock,
+        worker_name=lambda task: slot or _slot_of(store, task),
         beside=(goal.files.runbook,),
-        needs=goal.files.papers,
+        read_only=(*goal.files.read_only, GUIDE),
         writes=writes,
     )
 
 
-def _seat_of(store: Store, task: Task) -> str:
-    """Who works, or has worked last, on a task."""
-    sessions = store.sessions(task=task.id, limit=1)
+def _slot_of(store: Store, task: Task) -> str:
+    sessions = store.sessions.select(task=task.id, limit=1)
     if not sessions:
         return FIRST
-    crew = {member.worker: member.seat for member in store.crew(sessions[-1].run_id)}
-    return crew.get(sessions[-1].worker) or FIRST
+    slots = {member.worker: member.slot for member in store.workers.of_run(sessions[-1].run_id)}
+    return slots.get(sessions[-1].worker) or FIRST
 
 
 def feature_of(goal: Goal, store: Store) -> Feature:
-    """A goal is the feature of its name."""
-    feature = store.add_feature(goal.name)
+    """The feature of a goal. Sessions read the design as its spec, and the runbook as its plan."""
+    feature = store.features.add(goal.name)
     spec, plan = goal.files.design, goal.files.runbook
     if (feature.spec_path, feature.plan_path) == (spec, plan):
         return feature
-    return store.document_feature(feature.id, spec_path=spec, plan_path=plan)
+    return store.features.set_paths(feature.id, spec_path=spec, plan_path=plan)

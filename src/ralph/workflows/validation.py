@@ -1,4 +1,4 @@
-"""Validation: is everything that the PRD asks for there? Seen from the newest commit alone."""
+"""Validation: check every criterion of the PRD in a clean checkout of the newest commit."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -8,155 +8,152 @@ from msgspec.structs import replace
 
 from ralph.core.errors import NoSuchTask
 from ralph.core.events import RunEnded
+from ralph.core.gate_output import headline
 from ralph.core.gates import Gate, GateResult
 from ralph.core.ids import TaskId
-from ralph.core.outcome import Outcome
 from ralph.core.policy.decision import Phase
-from ralph.core.role import Role
+from ralph.core.run import RunOutcome, Subtree
 from ralph.core.safe_text import one_line
+from ralph.core.session_events import SessionRole
 from ralph.core.snapshot import Snapshot
-from ralph.core.target import Subtree
-from ralph.core.task import Draft, Status, Task
-from ralph.documents.stories.prd import Prd, Story
-from ralph.documents.validation import (
+from ralph.core.task import Task, TaskDraft, TaskStatus
+from ralph.documents.prd import Prd, Story
+from ralph.documents.story_validation import (
     CriterionReport,
     GateReport,
-    Report,
     StoryReport,
+    ValidationReport,
     read_verdicts,
-    render,
+    render_report,
+    validate_story,
 )
-from ralph.documents.validation_text import RULES, validate_story
-from ralph.engine.gates import run_at
-from ralph.engine.kit import Kit
+from ralph.engine.gates import run_gate
 from ralph.engine.loop import run
-from ralph.engine.work import not_committed
-from ralph.ports.document import Left, Passage
-from ralph.ports.papers import Paper
-from ralph.ports.store import Filter, Store
-from ralph.workflows.errand import note
-from ralph.workflows.pipeline import Pipeline, prd_of
-from ralph.workflows.stories import Stories
-from ralph.workflows.uncommitted import uncommitted_edits
+from ralph.engine.run_context import RunContext
+from ralph.engine.run_state import AgentPool
+from ralph.engine.work_commit import secret_warning
+from ralph.ports.task_document import DocumentClaim, TaskDocument, TaskText
+from ralph.prompts import prompt
+from ralph.store.documents import DocumentSnapshot
+from ralph.store.store import Store
+from ralph.store.tasks import TaskFilter
+from ralph.workflows.planning_task import record_command, uncommitted_edits
+from ralph.workflows.prd_document import PrdDocument
+from ralph.workflows.story_pipeline import StoryPipeline, load_prd
 
 NO_CRITERIA = "it does what it says"
-STOPPED = frozenset({Outcome.PAUSED, Outcome.INTERRUPTED, Outcome.LIMIT_REACHED})
-"""It is not over, and can be gone on with."""
+STOPPED = frozenset({RunOutcome.PAUSED, RunOutcome.INTERRUPTED, RunOutcome.LIMIT_REACHED})
+"""Outcomes after which the validation can go on."""
 
 
-def root_task(store: Store, pipeline: Pipeline) -> Task:
-    """The task that all of a validation is below."""
+def root_task(store: Store, pipeline: StoryPipeline) -> Task:
     alias = f"{pipeline.feature}-validate"
     try:
-        return store.find(alias)
+        return store.tasks.find(alias)
     except NoSuchTask:
-        draft = Draft(title=f"Validate {pipeline.prd}", alias=alias, needs_change=False)
-        root = store.add_task(draft)
-        note(store, root.id, pipeline.command("validate"))
+        draft = TaskDraft(title=f"Validate {pipeline.prd}", alias=alias, needs_change=False)
+        root = store.tasks.add(draft)
+        record_command(store, root.id, pipeline.command("validate"))
         return root
 
 
 def validate(
-    kit: Kit, pipeline: Pipeline, stories: Stories, max_retries: int
-) -> tuple[Report, RunEnded, tuple[str, ...]]:
-    """Look at everything, write the report, and open what does not hold. What is worth a word when
-    the run is over comes last."""
-    root = root_task(kit.store, pipeline)
-    validation = Validation(kit, pipeline, kit.settings.gates, max_retries)
+    ctx: RunContext, pipeline: StoryPipeline, stories: PrdDocument, max_retries: int
+) -> tuple[ValidationReport, RunEnded, tuple[str, ...]]:
+    """Validate all stories, report, and open those that fail; lines for the user come last."""
+    root = root_task(ctx.store, pipeline)
+    validation = ValidationDocument(ctx, pipeline, ctx.settings.gates.commands, max_retries)
     validation.prepare(root, stories.tasks.done())
-    told = uncommitted_edits(kit, (pipeline.prd, pipeline.report)) + _not_seen(kit, pipeline)
-    kit.settings = replace(
-        kit.settings,
-        gates=(),
-        verify=False,
-        review=False,
-        phase=Phase.VALIDATION,
-        target=Subtree(root.id),
-        warnings=(*kit.settings.warnings, *told),
+    warnings = uncommitted_edits(ctx, (pipeline.prd, pipeline.report)) + _not_seen(ctx, pipeline)
+    ctx.state.change_target(Subtree(root.id))
+    warned = ctx.with_warnings(warnings)
+    # An agent should not judge what it has built, if there is another one.
+    judges = AgentPool(ctx.agents.verifiers or ctx.agents.builders)
+    ended = run(
+        replace(
+            warned,
+            document=validation,
+            agents=judges,
+            settings=replace(warned.settings.without_checks(), phase=Phase.VALIDATION),
+        )
     )
-    kit.document = validation
-    if kit.verifiers:
-        # Whoever built it should not be its judge, where another one is there for that.
-        kit.agents, kit.agent = tuple(kit.verifiers), kit.verifiers[0]
-    ended = run(kit)
     report = validation.report()
     if ended.outcome in STOPPED:
-        # What was found so far counts when it goes on, on the same commit.
+        # What was found so far counts when the validation goes on with the same commit.
         return report, ended, ()
-    kit.library.put(pipeline.report, render(report).encode())
-    stories.reopen({one.id: (tuple(_bad(one)), _why(one)) for one in report.stories if _bad(one)})
+    ctx.project_files.write(pipeline.report, render_report(report).encode())
+    failed = {story.id: _failed(story) for story in report.stories}
+    stories.reopen({name: found for name, found in failed.items() if found[0]})
     validation.end()
-    return report, ended, _commit(kit, pipeline)
+    return report, ended, _commit(ctx, pipeline)
 
 
-def _not_seen(kit: Kit, pipeline: Pipeline) -> tuple[str, ...]:
-    own = {kit.workspace.prefix + path for path in pipeline.tracked}
-    count = len(set(kit.take_snapshot().dirty) - own)
+def _not_seen(ctx: RunContext, pipeline: StoryPipeline) -> tuple[str, ...]:
+    own = {ctx.workspace.prefix + path for path in pipeline.tracked}
+    count = len(set(ctx.checkout.snapshot().dirty) - own)
     files = f"{count} uncommitted {'file is' if count == 1 else 'files are'}"
-    return (f"{files} no part of what is validated: the newest commit",) if count else ()
+    return (f"{files} not part of what is validated: the newest commit",) if count else ()
 
 
-def _bad(story: StoryReport) -> list[str]:
-    return [one.criterion for one in story.criteria if one.verdict == "fail"]
+def _failed(story: StoryReport) -> tuple[tuple[str, ...], str]:
+    failed = [one for one in story.criteria if one.verdict == "fail"]
+    lines = "".join(f"\n- {one.criterion}: {one.evidence}" for one in failed)
+    names = tuple(one.criterion for one in failed)
+    return names, f"validation found that this does not hold: {'; '.join(names)}{lines}"
 
 
-def _why(story: StoryReport) -> str:
-    lines = [f"- {f.criterion}: {f.evidence}" for f in story.criteria if f.verdict == "fail"]
-    return "Validation found that this does not hold:\n" + "\n".join(lines)
-
-
-def _commit(kit: Kit, pipeline: Pipeline) -> tuple[str, ...]:
-    """The report, and the boxes that it has cleared; what is worth a word is returned."""
-    if kit.settings.commit == "none":
+def _commit(ctx: RunContext, pipeline: StoryPipeline) -> tuple[str, ...]:
+    """Commit the report and the cleared boxes. Returns lines for the user."""
+    if ctx.settings.config.git.commit == "none":
         return ()
-    own = frozenset(kit.workspace.prefix + path for path in (pipeline.prd, pipeline.report))
-    now = kit.workspace.snapshot()
-    message = f"Validate {pipeline.prd}\n\nRalph-Run: {kit.settings.run_id}\n"
-    done = kit.workspace.commit(now, now, message, frozenset(now.dirty), own)
-    return tuple(not_committed(one) for one in done.withheld)
+    own = frozenset(ctx.workspace.prefix + path for path in (pipeline.prd, pipeline.report))
+    now = ctx.workspace.snapshot()
+    message = f"Validate {pipeline.prd}\n\nRalph-Run: {ctx.settings.run_id}\n"
+    done = ctx.workspace.commit(now, now, message, frozenset(now.dirty), own)
+    return tuple(secret_warning(one) for one in done.likely_secrets)
 
 
-class Validation:
-    """`Document` on the stories that are said to be done; each gets a session and a checkout of its
-    own."""
-
-    paths: tuple[str, ...] = ()
-
+class ValidationDocument(TaskDocument):
     def __init__(
-        self, kit: Kit, pipeline: Pipeline, gates: tuple[Gate, ...], max_retries: int
+        self, ctx: RunContext, pipeline: StoryPipeline, gates: tuple[Gate, ...], max_retries: int
     ) -> None:
-        self.kit = kit
+        self.ctx = ctx
         self.pipeline = pipeline
         self.gates = gates
         self.max_retries = max_retries
-        self.head = kit.take_snapshot().head
+        self.head = ctx.checkout.snapshot().head
         self.prd = Prd(text="")
         self.built: dict[TaskId, Story] = {}
         self.passed_gates: tuple[GateReport, ...] | None = None
         self._checkout = ExitStack()
 
     def prepare(self, root: Task, done: set[str]) -> None:
-        """One task for each story that is done. Those of a validation that was stopped are gone on
-        with, if they are about the same."""
-        self.prd = prd_of(self.kit.library, self.pipeline)
-        store = self.kit.store
+        """Make a task for each story that is done. Tasks of a validation that was stopped are kept,
+        if they are about the same."""
+        self.prd = load_prd(self.ctx.project_files, self.pipeline)
+        store = self.ctx.store
         drafts = [draft for draft in self._drafts(root) if draft[0].id in done]
         kept = self._kept(root, [draft for _, draft in drafts])
-        if not kept and store.find(root.id).status is not Status.PENDING:
-            store.reset(root.id)
-        self._place(self.head)
+        if not kept and store.tasks.find(root.id).status is not TaskStatus.PENDING:
+            store.tasks.reset(root.id)
+        self._save_head(self.head)
         for story, draft in drafts:
-            task = kept.get(draft.alias or "") or store.add_task(draft)
+            task = kept.get(draft.alias or "") or store.tasks.add(draft)
             self.built[task.id] = story
-            if task.status in (Status.FAILED, Status.BLOCKED):
-                store.reset(task.id)
+            if task.status in (TaskStatus.FAILED, TaskStatus.BLOCKED):
+                store.tasks.reset(task.id)
+        planning = {
+            one: said for one, said in store.tasks.planning().items() if store.tasks.get(one)
+        }
+        command = self.pipeline.command("validate")
+        store.tasks.set_planning(planning | dict.fromkeys(self.built, command))
 
-    def _drafts(self, root: Task) -> Iterator[tuple[Story, Draft]]:
+    def _drafts(self, root: Task) -> Iterator[tuple[Story, TaskDraft]]:
         for place, story in enumerate(self.prd.stories, 1):
             block = self.prd.block(story)
             yield (
                 story,
-                Draft(
+                TaskDraft(
                     title=f"Validate {story.id}: {story.title}",
                     description=validate_story(self.pipeline.prd, block, _criteria(story)),
                     alias=f"{root.alias}-{story.id}",
@@ -167,38 +164,35 @@ class Validation:
                 ),
             )
 
-    def _kept(self, root: Task, wanted: Sequence[Draft]) -> dict[str, Task]:
-        """Tasks of the last validation that are worth something to this one; the others go."""
-        store, place = self.kit.store, self.kit.store.paper(self._key)
+    def _kept(self, root: Task, wanted: Sequence[TaskDraft]) -> dict[str, Task]:
+        """The tasks of the last validation that serve this one; the others are deleted."""
+        store, place = self.ctx.store, self.ctx.store.documents.get(self._key)
         is_same = bool(self.head) and place is not None and place.content == self.head.encode()
         texts = {draft.alias: draft.description for draft in wanted}
         kept = {}
-        for task in store.tasks(Filter(parent=root.id)):
+        for task in store.tasks.select(TaskFilter(parent=root.id)):
             if is_same and task.alias and texts.get(task.alias) == task.description:
                 kept[task.alias] = task
             else:
-                store.delete_task(task.id)
+                store.tasks.delete(task.id)
         return kept
 
     @property
     def _key(self) -> str:
         return f"validation:{self.pipeline.feature}"
 
-    def _place(self, head: str) -> None:
-        self.kit.store.keep_paper(Paper(path=self._key, content=head.encode()))
+    def _save_head(self, head: str) -> None:
+        self.ctx.store.documents.save(DocumentSnapshot(path=self._key, content=head.encode()))
 
     def end(self) -> None:
-        """The next one begins anew."""
-        self._place("")
+        self._save_head("")
 
-    def _heard(self, task: TaskId, story: Story) -> tuple[tuple[CriterionReport, ...], str]:
-        """What its last session said, and what that lacks."""
-        sessions = self.kit.store.sessions(task=task, limit=1)
+    def _verdicts(self, task: TaskId, story: Story) -> tuple[tuple[CriterionReport, ...], str]:
+        sessions = self.ctx.store.sessions.select(task=task, limit=1)
         ending = sessions[-1].ending if sessions else None
         return read_verdicts(ending.message if ending else "", _criteria(story))
 
-    def follow(self) -> tuple[str, ...]:
-        """The gates come first."""
+    def sync(self) -> tuple[str, ...]:
         if self.passed_gates is None:
             self.passed_gates = tuple(self._gates())
         return ()
@@ -206,54 +200,46 @@ class Validation:
     def _gates(self) -> list[GateReport]:
         if not self.gates:
             return []
-        with self._look("validate-gates") as checkout:
-            return [_gate(gate.command, run_at(self.kit, gate, checkout)) for gate in self.gates]
+        with self._checkout_for("validate-gates") as checkout:
+            return [_gate(gate.command, run_gate(self.ctx, gate, checkout)) for gate in self.gates]
 
-    def _look(self, name: str) -> AbstractContextManager[str]:
-        return self.kit.checkouts.of(self.kit.workspace, Snapshot(head=self.head), name)
+    def _checkout_for(self, name: str) -> AbstractContextManager[str]:
+        return self.ctx.checkouts.checkout_of(self.ctx.workspace, Snapshot(head=self.head), name)
 
-    def passage(self, task: Task) -> Passage | None:
-        """A clean checkout of the newest commit, and what to look at there."""
+    def task_text(self, task: Task) -> TaskText | None:
+        """Put the session into a clean checkout of the newest commit."""
         self._checkout.close()
         if task.id not in self.built:
             return None
-        checkout = self._checkout.enter_context(self._look(f"validate-{task.id}"))
-        return Passage(text=task.description, role=Role.VERIFY, rules=RULES, checkout=checkout)
+        checkout = self._checkout.enter_context(self._checkout_for(f"validate-{task.id}"))
+        return TaskText(
+            text=task.description,
+            role=SessionRole.VERIFY,
+            rules=prompt("validation_rules"),
+            checkout=checkout,
+        )
 
-    def begin(self, task: Task) -> None:
-        """Nothing is written that could be mixed up."""
-
-    def leave(self, task: Task) -> tuple[str, ...]:
-        """Whatever was done there is thrown away."""
+    def session_ended(self, task: Task) -> tuple[str, ...]:
+        """Remove the checkout with all changes."""
         del task
         self._checkout.close()
         return ()
 
-    def look(self, task: Task) -> Left:
-        """What it says about each criterion; where one is missing, it is asked again."""
+    def read_claim(self, task: Task) -> DocumentClaim:
+        """The session has to give a verdict about each criterion."""
         story = self.built.get(task.id)
         if story is None:
-            return Left()
-        _, lacks = self._heard(task.id, story)
+            return DocumentClaim()
+        _, lacks = self._verdicts(task.id, story)
         if lacks:
-            return Left(broken=f"{lacks}: end with a line for each, as you were told")
-        return Left(claims=True)
+            return DocumentClaim(broken=f"{lacks}: end with a line for each, as you were told")
+        return DocumentClaim(claims=True)
 
-    def review(self, task: Task) -> None:
-        """It is a look itself."""
-
-    def conclude(self, task: Task, *, done: bool) -> None:
-        """Its verdict is in the report."""
-
-    def release(self, task: Task) -> None:
-        """Nothing is held."""
-
-    def report(self) -> Report:
-        """What was found, story by story."""
-        return Report(
+    def report(self) -> ValidationReport:
+        return ValidationReport(
             prd=self.pipeline.prd,
             head=self.head,
-            time=strftime("%Y-%m-%d %H:%M:%S", localtime(self.kit.clock.now())),
+            time=strftime("%Y-%m-%d %H:%M:%S", localtime(self.ctx.clock.now())),
             gates=self.passed_gates or (),
             stories=tuple(self._about(story) for story in self.prd.stories),
         )
@@ -261,17 +247,17 @@ class Validation:
     def _about(self, story: Story) -> StoryReport:
         task = next((task for task, one in self.built.items() if one.id == story.id), None)
         found: tuple[CriterionReport, ...] = ()
-        if task is not None and self.kit.store.find(task).status is Status.DONE:
-            # From the session itself: it may have been accepted before Ralph was stopped.
-            found = self._heard(task, story)[0]
+        if task is not None and self.ctx.store.tasks.find(task).status is TaskStatus.DONE:
+            # Read again: the session may have been accepted before Ralph was stopped.
+            found = self._verdicts(task, story)[0]
         otherwise = "unknown" if task is not None else "open"
         nothing = (CriterionReport(criterion=text, verdict=otherwise) for text in _criteria(story))
         return StoryReport(id=story.id, title=story.title, criteria=found or tuple(nothing))
 
 
 def _gate(command: str, result: GateResult) -> GateReport:
-    last = result.output.strip().rpartition("\n")[2]
-    said = one_line(last, 500) or f"exit {result.code}"
+    why = headline(tuple(result.output.splitlines()))
+    said = one_line(why, 500) or f"exit {result.code}"
     if result.code is None:
         said = "out of time"
     return GateReport(

@@ -2,16 +2,24 @@
 
 import shlex
 from collections.abc import Callable
+from typing import get_args
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ralph.core.policy.deciding import decide_command
-from ralph.core.policy.decision import Allow, Deny, Git, Ground, Packaging, Policy, Rewrite
-from tests.core.policy.everyday import EVERYDAY
-from tests.core.policy.forbidden import FORBIDDEN
+from ralph.core.policy.decide import decide_command
+from ralph.core.policy.decision import (
+    Allow,
+    Deny,
+    Policy,
+    PolicyContext,
+    Rewrite,
+)
+from ralph.core.settings import GitAccess
+from tests.core.policy.tables import ALLOWED, DENIED
 
-GROUND = Ground(checkout="/w/proj", home="/home/me")
+CONTEXT = PolicyContext(checkout="/w/proj", home="/home/me")
 STRICT = Policy(strict=True)
 
 FORBIDDEN_WORDS = st.sampled_from(
@@ -98,11 +106,9 @@ QUOTED: list[Callable[[str], str]] = [
     lambda text: f"printf %s {shlex.quote(text)} | bash",
     lambda text: f"cat <<E_O_F >f; sh -c {shlex.quote(text)}\nbody\nE_O_F\n",
     lambda text: f"trap {shlex.quote(text)} EXIT",
-    lambda text: f"source <(echo {shlex.quote(text)})",
-    lambda text: f"env A=b sudo -u x nice -n 5 timeout 5 bash -c {shlex.quote(text)}",
+    lambda text: f"env E_N_V=b sudo -u x nice -n 5 timeout 5 bash -c {shlex.quote(text)}",
     lambda text: f"find . -exec sh -c {shlex.quote(text)} \\;",
     lambda text: f'V_A_R={shlex.quote(text)}; eval "$V_A_R"',
-    lambda text: f'F_U_N() {{ eval "$1"; }}; F_U_N {shlex.quote(text)}',
     lambda text: f"watch {shlex.quote(text)}",
     lambda text: f"xargs -n1 bash -c {shlex.quote(text)} < x",
     lambda text: f"eval \"$(cat <<'E_O_F'\n{text}\nE_O_F\n)\"",
@@ -123,31 +129,29 @@ def dressed(text: str, wrappings: list[Callable[[str], str]]) -> str:
     return text
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(FORBIDDEN_WORDS, WRAPPED)
 def test_a_forbidden_command_is_found_wherever_it_hides(
     command: str, wrappings: list[Callable[[str], str]]
 ) -> None:
     text = dressed(command, wrappings)
-    assert isinstance(decide_command(text, policy=STRICT, ground=GROUND), Deny), text
+    assert isinstance(decide_command(text, policy=STRICT, context=CONTEXT), Deny), text
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.sampled_from(FORBIDDEN), st.sampled_from(QUOTED))
-def test_a_forbidden_text_in_quotes_stays_forbidden(
-    command: str, quoted: Callable[[str], str]
-) -> None:
-    text = quoted(command.replace("\0", ""))
-    assert isinstance(decide_command(text, policy=STRICT, ground=GROUND), Deny), text
+@pytest.mark.parametrize("quoted", QUOTED, ids=lambda quoted: quoted("…"))
+def test_a_forbidden_text_in_quotes_stays_forbidden(quoted: Callable[[str], str]) -> None:
+    texts = [quoted(command.replace("\0", "")) for command in DENIED]
+    decided = {text: decide_command(text, policy=STRICT, context=CONTEXT) for text in texts}
+    assert [text for text, decision in decided.items() if not isinstance(decision, Deny)] == []
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(HARMLESS_WORDS, WRAPPED)
 def test_a_harmless_command_runs_however_it_is_dressed(
     command: str, wrappings: list[Callable[[str], str]]
 ) -> None:
     text = dressed(command, wrappings)
-    assert decide_command(text, policy=STRICT, ground=GROUND) == Allow(), text
+    assert decide_command(text, policy=STRICT, context=CONTEXT) == Allow(), text
 
 
 NAMES = st.sampled_from(["git push", "pip install x", "git reset --hard"])
@@ -172,7 +176,7 @@ SPELLINGS: list[Callable[[str], str]] = [
 """Ways to write one word."""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(NAMES, st.lists(st.sampled_from(SPELLINGS), min_size=2, max_size=2))
 def test_a_forbidden_command_is_found_however_it_is_spelled(
     command: str, spellings: list[Callable[[str], str]]
@@ -180,35 +184,35 @@ def test_a_forbidden_command_is_found_however_it_is_spelled(
     words = command.split()
     spelled = [spell(word) for spell, word in zip(spellings, words, strict=False)]
     text = " ".join([*spelled, *words[2:]])
-    policy = Policy(packaging=Packaging.UV, strict=True)
-    assert isinstance(decide_command(text, policy=policy, ground=GROUND), Deny), text
+    policy = Policy(uses_uv=True, strict=True)
+    assert isinstance(decide_command(text, policy=policy, context=CONTEXT), Deny), text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(["echo {}", "printf '%s' {}", "git commit -m {}", "grep -rn -- {} ."])
     | st.sampled_from(["echo {} > notes.md", "make NAME={}", 'x={}; echo "$x"', "test {} = a"]),
-    st.sampled_from([text for text in FORBIDDEN if "\0" not in text]) | st.text(max_size=30),
+    st.sampled_from([text for text in DENIED if "\0" not in text]) | st.text(max_size=30),
 )
 def test_what_is_only_said_is_no_command(template: str, said: str) -> None:
     text = template.format(shlex.quote(said.replace("\0", "")))
-    assert decide_command(text, policy=STRICT, ground=GROUND) == Allow(), text
+    assert decide_command(text, policy=STRICT, context=CONTEXT) == Allow(), text
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.sampled_from([text for text in FORBIDDEN if "\0" not in text]))
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from([text for text in DENIED if "\0" not in text]))
 def test_what_is_written_to_a_file_is_no_command(script: str) -> None:
     text = f"cat > run.sh <<'THE_END'\n{script}\nTHE_END\nchmod +x run.sh"
-    assert decide_command(text, policy=STRICT, ground=GROUND) == Allow()
+    assert decide_command(text, policy=STRICT, context=CONTEXT) == Allow()
 
 
 SIGNS = st.text(alphabet="git push x=$(){}[];|&<>\"'`\\#!~*?\n\t\r\0-@%^é\ud800", max_size=60)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     SIGNS | st.text(max_size=60),
-    st.builds(Policy, git=st.sampled_from(Git), packaging=st.sampled_from(Packaging)),
+    st.builds(Policy, git=st.sampled_from(get_args(GitAccess)), uses_uv=st.booleans()),
 )
 @example(">&$'a$(b)'", Policy())
 @example("${", Policy())
@@ -223,14 +227,14 @@ SIGNS = st.text(alphabet="git push x=$(){}[];|&<>\"'`\\#!~*?\n\t\r\0-@%^é\ud800
 @example("printf -v", Policy())
 def test_any_text_gets_a_decision(text: str, policy: Policy) -> None:
     for only_reads in (False, True):
-        verdict = decide_command(text, policy=policy, ground=GROUND, only_reads=only_reads)
+        verdict = decide_command(text, policy=policy, context=CONTEXT, only_reads=only_reads)
         assert isinstance(verdict, Allow | Deny | Rewrite)
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.sampled_from(EVERYDAY), min_size=2, max_size=5))
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(ALLOWED), min_size=2, max_size=5))
 def test_harmless_lines_are_harmless_together(lines: list[str]) -> None:
     """Unless one defines what another calls, or moves to where another removes files."""
     kept = [line for line in lines if not any(sign in line for sign in ("cd ", "()", "set -", "="))]
     text = "\n".join(kept)
-    assert decide_command(text, policy=STRICT, ground=GROUND) == Allow(), text
+    assert decide_command(text, policy=STRICT, context=CONTEXT) == Allow(), text

@@ -1,27 +1,27 @@
 """Which tools a phase may use, by whatever name; and the shell that only looks."""
 
+from typing import Literal
+
 import pytest
 
 from ralph.adapters.agents.claude.agent import Claude
 from ralph.adapters.agents.codex.agent import Codex
 from ralph.adapters.agents.droid.agent import Droid
-from ralph.core.policy.deciding import decide
+from ralph.core.policy.decide import decide
 from ralph.core.policy.decision import (
     Allow,
     Decision,
     Deny,
-    Git,
-    Ground,
-    Packaging,
     Phase,
     Policy,
+    PolicyContext,
     Rewrite,
     policy_of,
 )
-from ralph.core.policy.inputs import command_of, with_command
-from ralph.core.policy.tools import Toolbox
+from ralph.core.policy.tools import AgentTools, ToolPermissions, command_of, with_command
+from ralph.core.settings import Config, GitAccess, GitSection, PolicySection
 
-GROUND = Ground(checkout="/w/proj", home="/home/me")
+CONTEXT = PolicyContext(checkout="/w/proj", home="/home/me")
 CLAUDE, CODEX, DROID = Claude.traits.tools, Codex.traits.tools, Droid.traits.tools
 
 ALL = [
@@ -39,28 +39,29 @@ TABLE = {
 def decided(
     tool: str,
     phase: Phase,
-    toolbox: Toolbox = CLAUDE,
+    tools: AgentTools = CLAUDE,
     policy: Policy | None = None,
     **given: object,
 ) -> Decision:
-    return decide(
-        tool, given, phase=phase, policy=policy or Policy(), ground=GROUND, toolbox=toolbox
+    permissions = ToolPermissions(
+        policy=policy or Policy(), context=CONTEXT, tools=tools, phase=phase
     )
+    return decide(tool, given, permissions)
 
 
 @pytest.mark.parametrize("phase", Phase)
-@pytest.mark.parametrize("tool", ALL)
-def test_a_phase_has_its_tools_and_no_others(phase: Phase, tool: str) -> None:
-    verdict = decided(tool, phase, command="ls")
-    assert isinstance(verdict, Allow) == (tool in TABLE[phase].split())
-    if isinstance(verdict, Deny):
-        assert verdict.reason == f"{tool} is not for the {phase} phase"
-        assert "Read" in verdict.suggestion
+def test_a_phase_has_its_tools_and_no_others(phase: Phase) -> None:
+    for tool in ALL:
+        verdict = decided(tool, phase, command="ls")
+        assert isinstance(verdict, Allow) == (tool in TABLE[phase].split())
+        if isinstance(verdict, Deny):
+            assert verdict.reason == f"{tool} is not for the {phase} phase"
+            assert "Read" in verdict.suggestion
 
 
 @pytest.mark.parametrize("phase", Phase)
 @pytest.mark.parametrize(
-    ("tool", "toolbox", "same_as"),
+    ("tool", "tools", "same_as"),
     [
         ("MultiEdit", CLAUDE, "Edit"),
         ("NotebookEdit", CLAUDE, "Edit"),
@@ -78,9 +79,9 @@ def test_a_phase_has_its_tools_and_no_others(phase: Phase, tool: str) -> None:
     ],
 )
 def test_an_agents_own_name_means_the_same(
-    phase: Phase, tool: str, toolbox: Toolbox, same_as: str
+    phase: Phase, tool: str, tools: AgentTools, same_as: str
 ) -> None:
-    assert isinstance(decided(tool, phase, toolbox), Allow) == (same_as in TABLE[phase].split())
+    assert isinstance(decided(tool, phase, tools), Allow) == (same_as in TABLE[phase].split())
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -88,6 +89,21 @@ def test_a_patch_is_for_phases_that_write_or_edit(phase: Phase) -> None:
     assert isinstance(decided("apply_patch", phase, CODEX), Allow) == (
         phase is not Phase.VALIDATION
     )
+
+
+@pytest.mark.parametrize("phase", [Phase.DISCOVERY, Phase.PLANNING])
+def test_a_patch_may_be_called_in_a_shell_that_only_reads(phase: Phase) -> None:
+    """As models do that codex does not know."""
+    patch = "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF"
+    assert decided("exec_command", phase, CODEX, cmd=patch) == Allow()
+
+
+@pytest.mark.parametrize("phase", [Phase.DISCOVERY, Phase.PLANNING])
+@pytest.mark.parametrize(
+    "command", ["apply_patch <<E > a.md\nE", "apply_patch <<E; touch a\nE", "touch a"]
+)
+def test_a_shell_with_a_patch_writes_nothing_else(phase: Phase, command: str) -> None:
+    assert isinstance(decided("exec_command", phase, CODEX, cmd=command), Deny)
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -168,7 +184,6 @@ nl -ba x
 awk '$3 > 100 {print $1}' x
 awk 'NR>=10 && NR<=20' x
 awk -F, '{ if ($2 > max) max = $2 } END { print max }' x
-awk '{ print ($1 > $2) ? "a" : "b" }' x
 awk '/a|b/ { print "c > d | e" }' x
 awk -v n=3 -F: 'length($0) > n || /x/' src/*.py
 gawk '{print $1}' x
@@ -263,15 +278,16 @@ git fsck --lost-found
 
 
 @pytest.mark.parametrize("phase", [Phase.DISCOVERY, Phase.PLANNING])
-@pytest.mark.parametrize("command", READS.strip().splitlines())
-def test_an_agent_that_reads_by_shell_can_still_read(phase: Phase, command: str) -> None:
-    assert decided("Bash", phase, CODEX, command=command) == Allow()
-    assert decided("shell", phase, CODEX, command=["bash", "-lc", command]) == Allow()
+def test_an_agent_that_reads_by_shell_can_still_read(phase: Phase) -> None:
+    for command in READS.strip().splitlines():
+        assert decided("Bash", phase, CODEX, command=command) == Allow(), command
+        assert decided("shell", phase, CODEX, command=["bash", "-lc", command]) == Allow(), command
 
 
-@pytest.mark.parametrize("command", WRITES.strip().splitlines())
-def test_and_cannot_write(command: str) -> None:
-    assert isinstance(decided("Bash", Phase.PLANNING, CODEX, command=command), Deny)
+def test_and_cannot_write() -> None:
+    for command in WRITES.strip().splitlines():
+        verdict = decided("Bash", Phase.PLANNING, CODEX, command=command)
+        assert isinstance(verdict, Deny), command
 
 
 def test_a_list_of_words_is_judged_like_the_text_that_means_the_same() -> None:
@@ -283,7 +299,7 @@ def test_a_list_of_words_is_judged_like_the_text_that_means_the_same() -> None:
 
 def test_a_rewritten_command_goes_where_the_old_one_was() -> None:
     verdict = decided(
-        "Bash", Phase.BUILDING, policy=Policy(packaging=Packaging.UV), command="pytest", timeout=5
+        "Bash", Phase.BUILDING, policy=Policy(uses_uv=True), command="pytest", timeout=5
     )
     assert verdict == Rewrite(command="uv run pytest")
     assert with_command({"command": "pytest", "timeout": 5}, "uv run pytest") == {
@@ -297,48 +313,55 @@ def test_a_rewritten_command_goes_where_the_old_one_was() -> None:
 @pytest.mark.parametrize("key", ["file_path", "path"])
 def test_no_tool_reads_keys(key: str) -> None:
     given = {key: "/home/me/.ssh/id_rsa"}
-    assert isinstance(decided("Read", Phase.BUILDING, **given), Deny)
-    assert decided("Read", Phase.BUILDING, **{key: "/w/proj/README.md"}) == Allow()
+    assert isinstance(decided("Read", Phase.BUILDING, **given), Deny)  # type: ignore[arg-type]
+    assert decided("Read", Phase.BUILDING, **{key: "/w/proj/README.md"}) == Allow()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("git", "commits", "meant"),
     [
-        ("commit", "auto", Git.COMMIT),
-        ("free", "auto", Git.FREE),
-        ("read-only", "auto", Git.READ_ONLY),
-        ("commit", "ralph", Git.READ_ONLY),
-        ("free", "ralph", Git.READ_ONLY),
-        ("commit", "none", Git.READ_ONLY),
+        ("commit", "auto", "commit"),
+        ("free", "auto", "free"),
+        ("read-only", "auto", "read-only"),
+        ("commit", "ralph", "read-only"),
+        ("free", "ralph", "read-only"),
+        ("commit", "none", "read-only"),
     ],
 )
 def test_git_is_read_only_wherever_the_agent_does_not_commit(
-    git: str, commits: str, meant: Git
+    git: GitAccess, commits: Literal["auto", "ralph", "none"], meant: str
 ) -> None:
-    policy = policy_of(git=git, commits=commits, packaging="free", strict=False, has_uv_lock=True)  # type: ignore[arg-type]
-    assert policy.git is meant
+    config = Config(policy=PolicySection(git=git), git=GitSection(commit=commits))
+    assert policy_of(config, has_uv_lock=True, strict=False).git == meant
+
+
+def test_packages_are_uvs_where_it_is_set_or_locked() -> None:
+    def uses_uv(packaging: Literal["auto", "uv", "free"], *, has_uv_lock: bool) -> bool:
+        config = Config(policy=PolicySection(packaging=packaging))
+        return policy_of(config, has_uv_lock=has_uv_lock, strict=False).uses_uv
+
+    assert uses_uv("auto", has_uv_lock=True)
+    assert not uses_uv("auto", has_uv_lock=False)
+    assert uses_uv("uv", has_uv_lock=False)
+    assert not uses_uv("free", has_uv_lock=True)
 
 
 @pytest.mark.parametrize(
-    ("packaging", "has_uv_lock", "meant"),
+    ("path", "is_allowed"),
     [
-        ("auto", True, Packaging.UV),
-        ("auto", False, Packaging.FREE),
-        ("uv", False, Packaging.UV),
-        ("free", True, Packaging.FREE),
+        ("/home/me/.bashrc", False),
+        ("~/.zshrc", False),
+        ("/etc/profile", False),
+        ("/w/proj/.git/hooks/pre-commit", False),
+        ("/w/proj/.bashrc", True),
+        ("src/x.py", True),
+        ("/tmp/x", True),
+        ("/home/me/.claude/plans/x.md", True),
     ],
 )
-def test_packages_are_uvs_where_it_is_said_or_locked(
-    packaging: str,
-    has_uv_lock: bool,  # noqa: FBT001
-    meant: Packaging,
+def test_a_tool_that_writes_files_follows_the_rules_for_commands(
+    path: str, *, is_allowed: bool
 ) -> None:
-    policy = policy_of(
-        git="free",
-        commits="auto",
-        packaging=packaging,  # type: ignore[arg-type]
-        strict=True,
-        has_uv_lock=has_uv_lock,
-    )
-    assert policy.packaging is meant
-    assert policy.strict
+    for tool in ("Write", "Edit"):
+        assert isinstance(decided(tool, Phase.BUILDING, file_path=path), Allow) is is_allowed
+    assert decided("Read", Phase.BUILDING, file_path=path) == Allow()

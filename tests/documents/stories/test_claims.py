@@ -2,11 +2,8 @@
 
 import pytest
 
-from ralph.documents.stories.boxes import with_boxes
-from ralph.documents.stories.claims import Ticks, boxes_after, boxes_between, ticks
-from ralph.documents.stories.damage import damage
-from ralph.documents.stories.prd import Prd
-from ralph.documents.stories.reading import read_prd
+from ralph.documents.prd import Prd, read_prd, with_boxes
+from ralph.documents.prd_changes import Ticks, boxes_after, boxes_between, damage, ticks
 
 TEXT = """\
 # A product
@@ -135,8 +132,8 @@ def test_a_story_that_is_open_again_is_cleared_whole() -> None:
         (TEXT + TEXT, "is broken: line 14: there is a story US-001 on line 3 already"),
         (TEXT.replace("US-001", "US-004"), "has lost the story US-001, which was being built"),
         ("```\n" + TEXT, "is broken: line 1: there are no stories"),
-        ("### [x] US-001: Done\n", "was written anew, without US-002, US-003"),
-        ("### [x] US-001: One\n- [x] a\n- [x] b\n", "was written anew, without US-002, US-003"),
+        ("### [x] US-001: Done\n", "was rewritten without US-002, US-003"),
+        ("### [x] US-001: One\n- [x] a\n- [x] b\n", "was rewritten without US-002, US-003"),
     ],
 )
 def test_a_broken_document_is_told_from_an_edited_one(now: str | None, why: str) -> None:

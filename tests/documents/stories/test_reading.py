@@ -3,9 +3,7 @@
 import pytest
 
 from ralph.core.errors import Missing, UnusableData
-from ralph.documents.stories.checking import flaws, require_usable
-from ralph.documents.stories.prd import Prd, Story
-from ralph.documents.stories.reading import read_prd
+from ralph.documents.prd import Prd, Story, flaws, read_prd, require_usable
 
 PRD = """\
 # Shop
@@ -255,7 +253,7 @@ def test_a_prd_that_cannot_be_built_says_why_and_on_which_line(text: str, said: 
 def test_a_prd_without_stories_lacks_what_must_be_there_first() -> None:
     with pytest.raises(Missing) as caught:
         require_usable(read_prd("# Nothing\n"), "prd.md")
-    assert "ralph prd" in caught.value.hint
+    assert "ralph story write" in caught.value.hint
 
 
 def test_several_flaws_are_counted() -> None:

@@ -3,14 +3,9 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ralph.documents.encoded import decode, readable
-from ralph.documents.stories.boxes import with_boxes
-from ralph.documents.stories.claims import Ticks, boxes_after, boxes_between, ticks
-from ralph.documents.stories.damage import damage
-from ralph.documents.stories.marks import all_boxes
-from ralph.documents.stories.moving import moved
-from ralph.documents.stories.prd import Prd
-from ralph.documents.stories.reading import read_prd
+from ralph.documents.prd import Prd, all_boxes, read_prd, with_boxes
+from ralph.documents.prd_changes import Ticks, boxes_after, boxes_between, damage, ticks
+from ralph.documents.text_encoding import decode_text, readable
 from tests.documents.stories.writing import SCRAPS, documents
 
 Told = list[tuple[str, bool, list[bool]]]
@@ -29,8 +24,8 @@ def boxes(prd: Prd) -> list[int]:
 
 @given(documents())
 def test_the_stories_that_were_written_are_read(document: tuple[str, Told]) -> None:
-    text, told = document
-    assert states(read_prd(text)) == told
+    text, output = document
+    assert states(read_prd(text)) == output
 
 
 @given(SCRAPS)
@@ -66,7 +61,7 @@ def test_boxes_that_are_right_stay_as_they_are(text: str) -> None:
 
 @given(st.binary() | SCRAPS.map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_file_is_written_back_byte_for_byte(data: bytes) -> None:
-    found = decode(data)
+    found = decode_text(data)
     assert found.bytes_of(found.text) == data
     assert readable(found.text).encode() or not found.text
 
@@ -81,21 +76,12 @@ def test_ticking_keeps_the_encoding(
 ) -> None:
     text = document[0]
     assume(codec != "latin-1" or all(char < "\u0100" for char in text))
-    found = decode(text.encode(codec))
+    found = decode_text(text.encode(codec))
     # Letters of an older encoding may happen to be UTF-8.
     assume(found.text == text)
     wanted = {at: data.draw(st.booleans()) for at in boxes(read_prd(found.text))}
     ticked = with_boxes(found.text, wanted)
     assert found.bytes_of(ticked).decode(codec) == ticked
-
-
-@given(SCRAPS | documents().map(lambda one: one[0]), st.data())
-def test_a_document_with_moved_boxes_is_known_without_reading_it(
-    text: str, data: st.DataObject
-) -> None:
-    prd = read_prd(text)
-    wanted = {at: data.draw(st.booleans()) for at in boxes(prd) if data.draw(st.booleans())}
-    assert moved(prd, wanted) == read_prd(with_boxes(text, wanted))
 
 
 @given(documents(), documents(), st.data())

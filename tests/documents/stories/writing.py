@@ -45,7 +45,7 @@ def documents(draw: st.DrawFn) -> tuple[str, list[tuple[str, bool, list[bool]]]]
     """The text of a PRD, and of each story its id, its box and those of its criteria."""
     end = draw(LINE_ENDS)
     blocks = ["# A product", *draw(st.lists(st.sampled_from(DECOYS), max_size=2))]
-    told = []
+    outputs = []
     for number in range(1, draw(st.integers(1, 5))):
         box, indent = draw(BOXES), draw(st.sampled_from(["", " ", "   "]))
         closing = draw(st.sampled_from(["", " ###", "  "]))
@@ -62,11 +62,11 @@ def documents(draw: st.DrawFn) -> tuple[str, list[tuple[str, bool, list[bool]]]]
                 text, ticked = draw(criteria())
                 blocks += ["Then:", text]
                 boxes += ticked
-        told.append((f"US-{number:03}", box != "[ ]", boxes))
+        outputs.append((f"US-{number:03}", box != "[ ]", boxes))
     if draw(st.booleans()):
         blocks += ["## Not to do", "- [ ] this is nobody's"]
     text = f"{end}{end}".join(block.replace("\n", end) for block in blocks)
-    return text + draw(st.sampled_from(["", end, end * 3])), told
+    return text + draw(st.sampled_from(["", end, end * 3])), outputs
 
 
 SCRAPS = st.lists(

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from ralph.testing.model import ModelServer, Shell, Turn, Write, do, say
-from ralph.testing.model.script import Scripted
-from ralph.testing.model.turn import Fault
+from ralph.testing.model.script import Fault, Scripted
 from tests.e2e.agents.setups import Setup
 from tests.e2e.conftest import Project
-from tests.e2e.dying import store_of
+from tests.e2e.crash_points import store_of
 
 MARK: Final = "E2E_MARK"
 """A variable that everything inherits which a test starts."""
@@ -53,7 +52,7 @@ class RealProject(Project):
     def endings(self, task: str) -> list[str]:
         """How the sessions of a task ended, in order."""
         with store_of(self) as store:
-            found = [one for one in store.sessions() if one.task_id == task]
+            found = [one for one in store.sessions.select() if one.task_id == task]
         return [str(one.ending.ended) if one.ending else "unknown" for one in found]
 
     def scripted(

@@ -93,6 +93,8 @@ AGENTS: Final = ("claude", "codex", "droid")
 """Where the ways of each of them are the point."""
 
 CODEX_TOO: Final = pytest.param("codex", marks=pytest.mark.soak)
+IN_SOAK: Final = (pytest.param("claude", marks=pytest.mark.soak), CODEX_TOO)
+"""Where Ralph alone decides, and tests with a scripted agent show the same."""
 ONE_FOR_ALL: Final = ("claude", CODEX_TOO, pytest.param("droid", marks=pytest.mark.soak))
 """Where Ralph does the same for all of them, and what they print is in the transcripts: a session
 takes seconds, so `make soak` runs the others."""

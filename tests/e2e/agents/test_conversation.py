@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph.testing.model import RefusingProxy, Shell, Write, do, say
+from ralph.testing.model import RefusingProxy, ScriptedCall, Shell, Write, do, say
 from tests.e2e.agents.conftest import Real
+from tests.e2e.agents.real import RealProject
 from tests.e2e.agents.setups import KEY
 from tests.e2e.terminal import Terminal
 
@@ -54,15 +55,38 @@ def test_claude_asks_for_permission_and_writes_the_spec(real: Real) -> None:
     assert f"spec: {SPEC}" in terminal.words
 
 
-@pytest.mark.soak
-def test_codex_keeps_to_the_phase_in_the_persons_own_folder(
-    real: Real, refusing_proxy: RefusingProxy
-) -> None:
+def trusted_codex(real: Real) -> RealProject:
     # A model that it does not know: of one that it knows it recommends a newer one first.
     project = real("codex", models={"model": "scripted"})
     settings = Path(os.environ["HOME"]) / ".codex/config.toml"
     trusted = f'[projects."{project.path}"]\ntrust_level = "trusted"\n'
     settings.write_text(settings.read_text() + trusted)
+    return project
+
+
+@pytest.mark.soak
+def test_codex_writes_the_prd_of_a_fresh_project(real: Real, refusing_proxy: RefusingProxy) -> None:
+    project = trusted_codex(real)
+    added = "*** Add File: .agents/tasks/prd.md\n+### [ ] US-001: Tea\n+- [ ] it is sold\n"
+    patch = f"apply_patch <<'E'\n*** Begin Patch\n{added}*** End Patch\nE\n"
+    writes = do(ScriptedCall(name="exec_command", input={"cmd": patch}))
+    project.server.script("prd", writes, say("It-is-written."))
+    terminal = Terminal(project, "story", "write", "a shop [[scenario:prd]]")
+    terminal.until(lambda: len(project.server.asked_in("prd")) == 2, "it was written", 60)
+    terminal.type(b"/quit")
+    terminal.until(lambda: "/quit" in terminal.words, "it was typed")
+    terminal.type(b"\r")
+    assert terminal.ended() == 0
+    assert "1 story" in terminal.words
+    # Its own screen looks for news, whoever has started it.
+    refusing_proxy.wanted.clear()
+
+
+@pytest.mark.soak
+def test_codex_keeps_to_the_phase_in_the_persons_own_folder(
+    real: Real, refusing_proxy: RefusingProxy
+) -> None:
+    project = trusted_codex(real)
     project.server.script("spec", do(Shell(command="touch evil.txt")), say("I-only-look."))
     request = "sign in by mail [[scenario:spec]]"
     terminal = Terminal(project, "feature", "spec", "login", "--request", request)
@@ -71,8 +95,8 @@ def test_codex_keeps_to_the_phase_in_the_persons_own_folder(
     terminal.until(lambda: "/quit" in terminal.words, "it was typed")
     terminal.type(b"\r")
     assert terminal.ended() == 1, "no spec was written"
-    (told,) = project.server.asked_in("spec")[-1].results
-    assert "this phase only looks" in told
+    (text,) = project.server.asked_in("spec")[-1].results
+    assert "this phase only looks" in text
     assert not (project.path / "evil.txt").exists()
     # Its own screen looks for news, whoever has started it.
     refusing_proxy.wanted.clear()

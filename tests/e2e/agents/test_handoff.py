@@ -2,9 +2,8 @@
 
 import pytest
 
-from ralph.testing.model import Asked, Shell, Turn, Write, do, say
-from ralph.testing.model.script import Scripted
-from ralph.testing.model.turn import Tokens
+from ralph.testing.model import ModelRequestLog, Shell, Turn, Write, do, say
+from ralph.testing.model.script import Scripted, Tokens
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, RealProject
 from tests.e2e.agents.setups import AGENTS
@@ -15,26 +14,26 @@ SECOND = "echo x > b.txt"
 NOTES = "## Session summary\n\nThe first half is in a.txt.\n"
 
 
-def is_second(asked: Asked) -> bool:
+def is_second(asked: ModelRequestLog) -> bool:
     return "has left this" in asked.user
 
 
-def heard(asked: Asked) -> bool:
+def heard(asked: ModelRequestLog) -> bool:
     return any("fresh session" in one for one in (asked.user, *asked.results))
 
 
 def two_sessions(*, wraps_up: bool = True) -> tuple[Scripted, ...]:
     """The first one writes a.txt and is then nearly full; the second one writes b.txt."""
 
-    def begins(asked: Asked) -> Turn:
+    def begins(asked: ModelRequestLog) -> Turn:
         return do(Shell(command=SECOND if is_second(asked) else FIRST))
 
-    def goes_on(asked: Asked) -> Turn:
+    def goes_on(asked: ModelRequestLog) -> Turn:
         # Long enough for somebody to look at how full it is.
         is_over = is_second(asked)
-        return say(CLAIM) if is_over else Turn(deeds=(Shell(command="sleep 2"),), tokens=FULL)
+        return say(CLAIM) if is_over else Turn(actions=(Shell(command="sleep 2"),), tokens=FULL)
 
-    def ends(asked: Asked) -> Turn:
+    def ends(asked: ModelRequestLog) -> Turn:
         assert heard(asked) or not wraps_up
         return do(Write(path="{cwd}/MEMORY.md", text=NOTES))
 
@@ -57,8 +56,13 @@ def test_a_session_in_mid_task_hands_over_and_the_second_one_finishes(
     project = real(agent)
     task = project.scripted("x", *two_sessions())
     events = project.events()
-    told = [one["event"] for one in events if "session" in str(one["event"])]
-    assert told == ["session_started", "session_handed_over", "session_started", "session_ended"]
+    kinds = [one["event"] for one in events if "session" in str(one["event"])]
+    assert kinds == [
+        "session_started",
+        "session_handed_over",
+        "session_started",
+        "session_ended",
+    ]
     (asked,) = [one for one in events if one["event"] == "wrap_up_asked"]
     assert asked["used"] > 130_000
     (handed,) = [one for one in events if one["event"] == "session_handed_over"]

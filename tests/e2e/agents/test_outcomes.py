@@ -3,11 +3,11 @@
 import pytest
 
 from ralph.testing.model import Shell, Turn, do, say
-from ralph.testing.model.asked import Asked
+from ralph.testing.model.script import ModelRequestLog
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
-from tests.e2e.agents.setups import CODEX_TOO
-from tests.e2e.dying import check_sound
+from tests.e2e.agents.setups import CODEX_TOO, IN_SOAK
+from tests.e2e.crash_points import check_sound
 
 AGENTS = ("claude", CODEX_TOO)
 TIERS = {"haiku": "the-cheap", "sonnet": "the-middle", "opus": "the-best"}
@@ -20,7 +20,7 @@ def test_without_tasks_there_is_no_plan_and_nobody_is_asked(real: Real, agent: s
     assert not project.server.asked
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_what_waits_for_a_failed_task_is_blocked(real: Real, agent: str) -> None:
     project = real(agent)
     first = project.scripted(
@@ -32,7 +32,7 @@ def test_what_waits_for_a_failed_task_is_blocked(real: Real, agent: str) -> None
     assert project.task(second)["attempt"] == 0
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_a_limit_ends_the_run_and_the_next_goes_on(real: Real, agent: str) -> None:
     project = real(agent)
     first = project.scripted("first")
@@ -43,7 +43,7 @@ def test_a_limit_ends_the_run_and_the_next_goes_on(real: Real, agent: str) -> No
     assert project.status(second) == "done"
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_a_promise_of_failure_ends_the_run_before_anything_is_settled(
     real: Real, agent: str
 ) -> None:
@@ -57,7 +57,7 @@ def test_a_promise_of_failure_ends_the_run_before_anything_is_settled(
     check_sound(project)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_a_hint_overrides_the_strategy_for_the_next_session_alone(real: Real, agent: str) -> None:
     project = real(
         agent,
@@ -82,7 +82,7 @@ def test_a_hint_overrides_the_strategy_for_the_next_session_alone(real: Real, ag
 # Sessions that lie
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_a_claim_without_any_work_is_rejected_until_the_retries_are_spent(
     real: Real, agent: str
 ) -> None:
@@ -95,7 +95,7 @@ def test_a_claim_without_any_work_is_rejected_until_the_retries_are_spent(
     assert "1 of 1 retries used" in shown["log"][-1]["message"]
 
 
-def parrot(asked: Asked) -> Turn:
+def parrot(asked: ModelRequestLog) -> Turn:
     """Says word for word what it was told."""
     return say(f"{asked.system}\n{asked.user}")
 
@@ -110,7 +110,7 @@ def test_an_echo_of_all_that_it_was_told_claims_nothing(real: Real, agent: str) 
     assert (shown["status"], shown["retry_count"], shown["strikes"]) == ("pending", 0, 1)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_the_claim_of_another_task_is_a_strike_and_settles_neither(real: Real, agent: str) -> None:
     project = real(agent)
     other = project.add("other", "--priority", "9")
@@ -122,7 +122,7 @@ def test_the_claim_of_another_task_is_a_strike_and_settles_neither(real: Real, a
     assert other in project.task(task)["reason"]
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_who_says_that_everything_is_complete_is_not_believed(real: Real, agent: str) -> None:
     project = real(agent)
     last = say(f"{CLAIM}\n<promise>COMPLETE</promise>")

@@ -2,12 +2,11 @@
 
 import pytest
 
-from ralph.testing.model import Call, Shell, Turn, Write, do, say
-from ralph.testing.model.asked import Asked
-from ralph.testing.model.script import Scripted
+from ralph.testing.model import ScriptedCall, Shell, Turn, Write, do, say
+from ralph.testing.model.script import ModelRequestLog, Scripted
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, RealProject
-from tests.e2e.agents.setups import ONE_FOR_ALL
+from tests.e2e.test_validate_and_auto import END
 
 PRD, PLAN = ".agents/tasks/prd.md", ".ralph/IMPLEMENTATION_PLAN.md"
 STORIES = """\
@@ -33,11 +32,11 @@ def story(name: str) -> tuple[Scripted, ...]:
     tick = f"sed -i 's/- \\[ \\] {name}/- [x] {name}/' {PRD}"
     building = f"echo {name} > {name}.txt; {tick}; git add -A; git commit -q -m 'Add {name}'"
 
-    def first(asked: Asked) -> Turn:
+    def first(asked: ModelRequestLog) -> Turn:
         looks = VALIDATING in asked.user
         return do(Shell(command=f"cat {name}.txt" if looks else building))
 
-    def last(asked: Asked) -> Turn:
+    def last(asked: ModelRequestLog) -> Turn:
         if VALIDATING not in asked.user:
             # It has ticked its only criterion, and says nothing else about it.
             return say("All criteria hold.")
@@ -47,26 +46,20 @@ def story(name: str) -> tuple[Scripted, ...]:
     return first, last
 
 
-@pytest.mark.parametrize("agent", ONE_FOR_ALL)
-def test_an_idea_becomes_validated_commits(real: Real, agent: str) -> None:
-    out = becomes_validated(real(agent))
-    assert "sandbox off" in out
-
-
-def test_it_does_so_behind_the_wall(real: Real, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idea_becomes_validated_commits(real: Real, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RALPH_SANDBOX_MODE")
     project = real("claude")
     out = becomes_validated(project)
     assert "sandbox bubblewrap" in out
     assert "sandbox off" not in out
-    project.ralph("validate")
+    project.ralph("story", "validate")
 
 
-def looks(asked: Asked) -> Turn:
-    """Behind a wall an empty one is there already, and some tools write only what they have read;
+def looks(asked: ModelRequestLog) -> Turn:
+    """In a sandbox an empty one is there already, and some tools write only what they have read;
     in this phase not every agent has a shell for it."""
     if "Read" in asked.tools:
-        return do(Call(name="Read", input={"file_path": f"{{cwd}}/{PLAN}"}))
+        return do(ScriptedCall(name="Read", input={"file_path": f"{{cwd}}/{PLAN}"}))
     return do(Shell(command=f"cat {PLAN}"))
 
 
@@ -78,13 +71,13 @@ def becomes_validated(project: RealProject) -> str:
     server.script("default", looks, do(Write(path=f"{{cwd}}/{PLAN}", text=plan)), say(CLAIM))
     for name in ("one", "two"):
         server.script(name, *story(name))
-    out = project.ralph("auto", "a shop [[scenario:prd]]", "--yes")
-    assert out.splitlines()[-1] == "everything is built and validated"
+    out = project.ralph("go", "--plan", "stories", "a shop [[scenario:prd]]", "--yes")
+    assert out.splitlines()[-1] == END
     text = (project.path / PRD).read_text()
     assert text == STORIES.replace("[ ]", "[x]")
     assert "Result: passed" in (project.path / ".ralph/validation.md").read_text()
     assert {"Add one", "Add two", "US-001: One", "US-002: Two"} <= set(project.commits())
     assert project.git("status", "--porcelain") == ""
-    told = [one.user for one in server.asked_in("one") if VALIDATING not in one.user]
-    assert any("- [ ] write it" in one for one in told)
+    prompts = [one.user for one in server.asked_in("one") if VALIDATING not in one.user]
+    assert any("- [ ] write it" in one for one in prompts)
     return out

@@ -1,12 +1,12 @@
-"""A real session on its leash: what is denied says why to the model, what is rewritten runs so."""
+"""The policy in a real session: a denial tells the model why, a rewritten command runs as such."""
 
 import pytest
 
-from ralph.testing.model import Asked, Shell, Turn, do, say
+from ralph.testing.model import ModelRequestLog, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
 from tests.e2e.agents.setups import AGENTS
-from tests.e2e.dying import store_of
+from tests.e2e.crash_points import store_of
 
 
 def test_a_denied_command_tells_the_model_why(real: Real) -> None:
@@ -20,8 +20,8 @@ def test_a_denied_command_tells_the_model_why(real: Real) -> None:
     events = project.events()
     judged = [one for one in events if one["event"] == "tool_judged"]
     assert [one["decision"] for one in judged] == ["denied"]
-    told = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
-    assert str(judged[0]["reason"]) in told
+    output = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
+    assert str(judged[0]["reason"]) in output
     assert project.status(task) == "done"
     assert project.git("show", "HEAD:x.txt") == "x", "Ralph has committed it"
 
@@ -42,7 +42,7 @@ def test_a_rewritten_command_runs_as_it_was_rewritten(real: Real) -> None:
 def test_a_session_that_forgets_to_claim_is_reminded(real: Real, agent: str) -> None:
     project = real(agent)
 
-    def ends(asked: Asked) -> Turn:
+    def ends(asked: ModelRequestLog) -> Turn:
         return say(CLAIM if "not said how task" in asked.user else "It works.")
 
     project.server.script("x", do(Shell(command="echo x > x.txt")), ends, repeat=True)
@@ -53,7 +53,7 @@ def test_a_session_that_forgets_to_claim_is_reminded(real: Real, agent: str) -> 
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_every_agent_is_on_the_leash(real: Real, agent: str) -> None:
+def test_every_agent_is_on_the_permissions(real: Real, agent: str) -> None:
     project = real(agent)
     task = project.scripted(
         "x",
@@ -66,11 +66,11 @@ def test_every_agent_is_on_the_leash(real: Real, agent: str) -> None:
     assert [(one["decision"], one["command"]) for one in judged] == [
         ("denied", "git push origin HEAD")
     ]
-    told = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
-    assert str(judged[0]["reason"]) in told
+    output = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
+    assert str(judged[0]["reason"]) in output
     assert project.status(task) == "done"
     with store_of(project) as store:
-        (session,) = store.sessions()
+        (session,) = store.sessions.select()
     # What its tools have answered, and that some of them have failed, is kept with the session.
     assert session.tools.tokens > 0
     assert session.tools.errors > 0

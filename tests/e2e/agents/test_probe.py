@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from ralph.testing.model import Asked, Shell, Turn, do, say
+from ralph.testing.model import ModelRequestLog, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.setups import ONE_FOR_ALL
 
 COMMIT = "git add -A && git commit -q -m probe"
 
 
-def obeys(asked: Asked) -> Turn:
+def obeys(asked: ModelRequestLog) -> Turn:
     """Writes the word that the prompt names."""
     found = re.search(r"the word (ralph-[0-9a-f]+)", asked.user)
     assert found is not None, asked.user

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from ralph.testing.model import Asked, Cut, Refused, Silent, Turn
+from ralph.testing.model import Cut, ModelRequestLog, Refused, Silent, Turn
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import work
 from tests.e2e.agents.setups import CODEX_TOO, ONE_FOR_ALL
-from tests.e2e.stage import ended, until
+from tests.e2e.fault_helpers import ended, until
 
 RETRYING = ("claude", CODEX_TOO)
 """Droid backs off for a minute and more, whatever it is told, so its turn is in the transcripts."""
@@ -47,12 +47,12 @@ def usage_limit(resets_at: float) -> Refused:
 def test_a_usage_limit_is_waited_for_and_the_same_task_goes_on(real: Real) -> None:
     project = real("claude-subscription")
     first, *rest = work("x")
-    told = []
+    lines = []
 
-    def limited(asked: Asked) -> Turn:
+    def limited(asked: ModelRequestLog) -> Turn:
         # From the moment on at which it is asked: how long the agent takes to start is not known.
-        told.append(int(time.time()) + 10)
-        return replace(first, faults=(usage_limit(told[0]),))
+        lines.append(int(time.time()) + 10)
+        return replace(first, faults=(usage_limit(lines[0]),))
 
     task = project.scripted("x", limited, *rest)
     later = project.scripted("y", blocked_by=task)
@@ -64,7 +64,7 @@ def test_a_usage_limit_is_waited_for_and_the_same_task_goes_on(real: Real) -> No
     assert (shown["status"], shown["strikes"], shown["retry_count"]) == ("done", 0, 0)
     assert project.status(later) == "done"
     again = next(one["time"] for one in events if one["event"] == "task_done")
-    assert again > waiting["until"] > iso(told[0])
+    assert again > waiting["until"] > iso(lines[0])
 
 
 def iso(moment: float) -> str:
@@ -177,10 +177,30 @@ def test_no_connection_costs_the_task_nothing(real: Real, agent: str, closed_por
     project = real(agent, url=f"http://127.0.0.1:{closed_port}")
     task = project.scripted("x", whole=False)
     run = project.start("run", "--json")
-    until(run, "run_waiting")
-    assert project.endings(task) == ["overloaded"]
+    waiting = until(run, "run_waiting")
+    assert waiting["reason"].startswith("no network: ")
+    assert project.endings(task) == ["no_network"]
     project.ralph("stop")
     ended(run, 6)
+    shown = project.task(task)
+    assert (shown["status"], shown["strikes"], shown["retry_count"]) == ("pending", 0, 0)
+
+
+UNKNOWN = Refused(
+    status=404, kind="not_found_error", message="The model `x` does not exist", times=None
+)
+
+
+@pytest.mark.parametrize("agent", RETRYING)
+def test_an_unknown_model_ends_the_run_at_once_and_names_known_ones(real: Real, agent: str) -> None:
+    project = real(agent, **{"models.codex": {"sonnet": "gpt-5.5"}})
+    task = project.scripted("x", *work("x", faults=(UNKNOWN,)), whole=False)
+    done = project.try_ralph("run")
+    known = "haiku, sonnet, opus" if agent == "claude" else "gpt-5.5"
+    hint = f"known models: {known}; another one with --model or in [models.{agent}]"
+    assert done.returncode == 69
+    assert hint in done.stderr
+    assert project.endings(task) == ["unknown_model"]
     shown = project.task(task)
     assert (shown["status"], shown["strikes"], shown["retry_count"]) == ("pending", 0, 0)
 

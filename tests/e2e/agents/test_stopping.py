@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ralph.testing.model import Call, Shell, Silent, do, say
+from ralph.testing.model import ScriptedCall, Shell, Silent, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, RealProject, work
 from tests.e2e.agents.setups import ONE_FOR_ALL
 from tests.e2e.conftest import wait_for
-from tests.e2e.stage import ended
+from tests.e2e.fault_helpers import ended
 
 each_agent = pytest.mark.parametrize("agent", ONE_FOR_ALL)
 
@@ -38,7 +38,9 @@ def check_given_back(project: RealProject, task: str, run: subprocess.Popen[str]
 
 
 @each_agent
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
+)
 def test_a_signal_while_a_tool_is_at_work(real: Real, agent: str, number: signal.Signals) -> None:
     project = real(agent)
     task, run = in_a_tool(project)
@@ -89,7 +91,7 @@ def test_a_background_task_of_claude_does_not_hold_up_its_session(real: Real) ->
     project = real("claude", timeouts={"after_result": "1s"})
     background = {"command": "sleep 1000", "description": "wait", "run_in_background": True}
     first, *rest = work("x")
-    task = project.scripted("x", do(Call(name="Bash", input=background)), first, *rest)
+    task = project.scripted("x", do(ScriptedCall(name="Bash", input=background)), first, *rest)
     project.ralph("run")
     assert project.endings(task) == ["finished"]
     assert project.status(task) == "done"

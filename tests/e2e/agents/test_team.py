@@ -1,4 +1,4 @@
-"""Several real agents at a time, each behind a wall around a checkout of its own."""
+"""Several real agents at a time, each in a sandbox around a checkout of its own."""
 
 from threading import Barrier
 
@@ -8,7 +8,7 @@ from ralph.testing.model import Turn
 from ralph.testing.model.script import Scripted
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import work
-from tests.e2e.dying import check_sound
+from tests.e2e.crash_points import check_sound
 
 pytestmark = pytest.mark.timeout(600)
 TOGETHER_S = 120.0
@@ -43,6 +43,6 @@ def test_sessions_at_the_same_time_and_one_branch(real: Real, agent: str, count:
     for name in names:
         assert project.git("show", f"HEAD:{name}.txt") == name
         [folder] = {request.cwd for request in project.server.asked_in(name)}
-        assert folder.startswith(str(project.path / ".ralph/checkouts/"))
+        assert folder.startswith(str(project.path / ".ralph/checkouts/"))  # type: ignore[union-attr]
     assert project.git("status", "--porcelain") == ""
     check_sound(project)

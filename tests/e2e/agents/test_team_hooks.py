@@ -7,12 +7,12 @@ import subprocess
 
 import pytest
 
-from ralph.testing.model import Asked, Call, Shell, Turn, do, say
+from ralph.testing.model import ModelRequestLog, ScriptedCall, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.test_conversation import known_here
 from tests.e2e.terminal import Terminal
 
-DONE = Call(name="TaskUpdate", input={"taskId": "1", "status": "completed"})
+DONE = ScriptedCall(name="TaskUpdate", input={"taskId": "1", "status": "completed"})
 
 ALLOWED = ("--allowedTools", "Bash", "TaskCreate", "TaskUpdate")
 QUIET = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
@@ -25,13 +25,13 @@ def test_a_task_of_claudes_own_list_is_completed_when_the_gates_pass(real: Real)
     project.ralph("team", "install", "--yes")
     heard: list[str] = []
 
-    def last(asked: Asked) -> Turn:
+    def last(asked: ModelRequestLog) -> Turn:
         heard.extend(asked.results)
         return say("That is all.")
 
     project.server.script(
         "list",
-        do(Call(name="TaskCreate", input={"subject": "Parser", "description": "write it"})),
+        do(ScriptedCall(name="TaskCreate", input={"subject": "Parser", "description": "write it"})),
         do(DONE),
         do(Shell(command="echo x > parser.txt")),
         do(DONE),
@@ -64,14 +64,18 @@ def test_a_teammate_of_claudes_own_team_rests_when_nothing_is_left(
     for name, value in {**QUIET, "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}.items():
         monkeypatch.setenv(name, value)
 
-    def first(asked: Asked) -> Turn:
+    def first(asked: ModelRequestLog) -> Turn:
         """It rests, until it is told that there is work left."""
         if f"`ralph task brief {task}`" not in asked.user:
             return say("I rest.")
-        return do(Call(name="TaskCreate", input={"subject": "Parser", "description": "write it"}))
+        return do(
+            ScriptedCall(name="TaskCreate", input={"subject": "Parser", "description": "write it"})
+        )
 
     mate = {"name": "teammate-2", "description": "mate", "prompt": "[[scenario:mate]]"}
-    project.server.script("lead", do(Call(name="Agent", input=mate)), say("Fine."), repeat=True)
+    project.server.script(
+        "lead", do(ScriptedCall(name="Agent", input=mate)), say("Fine."), repeat=True
+    )
     project.server.script(
         "mate", first, do(Shell(command="echo x > parser.txt")), do(DONE), say("It is done.")
     )

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from ralph.testing.model import Asked, Shell, Turn, do, say
+from ralph.testing.model import ModelRequestLog, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CLAIM, work
 from tests.e2e.agents.setups import ONE_FOR_ALL
-from tests.e2e.stage import fed
+from tests.e2e.fault_helpers import fed
 
-ENCLOSING = {
+OUTER_SESSION = {
     "CLAUDECODE": "1",
     "CLAUDE_CODE_ENTRYPOINT": "cli",
     "CLAUDE_CODE_SSE_PORT": "1",
@@ -29,14 +29,14 @@ def test_a_run_inside_a_session_of_another_agent(real: Real, agent: str) -> None
     look = "env | grep -E '^(CLAUDE|CODEX|RALPH_TASK_ID|HTTPS_PROXY)' > x.txt"
     commit = "git add x.txt && git commit -q -m 'Add x'"
     task = project.scripted("x", do(Shell(command=f"{look} && {commit}")), say(CLAIM))
-    project.ralph("run", **ENCLOSING)
+    project.ralph("run", **OUTER_SESSION)
     assert project.endings(task) == ["finished"]
     assert project.status(task) == "done"
     seen = dict(line.split("=", 1) for line in project.git("show", "HEAD:x.txt").splitlines())
     assert seen["RALPH_TASK_ID"] == task
     assert seen["HTTPS_PROXY"].startswith("http://127.0.0.1:"), "or silence would prove nothing"
     # What it sets itself, for its own tools, has other values.
-    assert not [name for name, value in ENCLOSING.items() if seen.get(name) == value != "1"]
+    assert not [name for name, value in OUTER_SESSION.items() if seen.get(name) == value != "1"]
 
 
 def test_a_session_takes_only_so_many_turns(real: Real) -> None:
@@ -71,14 +71,14 @@ def test_a_brief_that_the_agent_would_not_take_is_found_in_its_file(real: Real) 
     assert int(project.git("show", "HEAD:size.txt")) > len(LARGE)
 
 
-def _measure(asked: Asked) -> Turn:
+def _measure(asked: ModelRequestLog) -> Turn:
     """The prompt names the file and nothing else, so the task's name is found elsewhere."""
     file = _found(r"/\S.*\.prompt\.md", asked.user)
     commit = "git add size.txt && git commit -q -m Size"
     return do(Shell(command=f"wc -c < '{file}' > size.txt && {commit} && echo $RALPH_TASK_ID"))
 
 
-def _claim(asked: Asked) -> Turn:
+def _claim(asked: ModelRequestLog) -> Turn:
     return say(f"<task-done>{_found('t-[0-9a-f]{6}', asked.results[-1])}</task-done>")
 
 

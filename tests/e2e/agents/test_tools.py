@@ -4,20 +4,20 @@ from collections.abc import Callable
 
 import pytest
 
-from ralph.testing.model import Asked, Call, Shell, Turn, do, say
+from ralph.testing.model import ModelRequestLog, ScriptedCall, Shell, Turn, do, say
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import RealProject
 
 
-def call(agent: str, tool: str, **arguments: object) -> Call:
+def call(agent: str, tool: str, **arguments: object) -> ScriptedCall:
     """As each agent names the tools of a server."""
     match agent:
         case "claude":
-            return Call(name=f"mcp__ralph__{tool}", input=arguments)
+            return ScriptedCall(name=f"mcp__ralph__{tool}", input=arguments)
         case "droid":
-            return Call(name=f"ralph___{tool}", input=arguments)
+            return ScriptedCall(name=f"ralph___{tool}", input=arguments)
         case _:
-            return Call(name=tool, namespace="mcp__ralph", input=arguments)
+            return ScriptedCall(name=tool, namespace="mcp__ralph", input=arguments)
 
 
 def calls(events: list[dict[str, object]]) -> list[tuple[object, bool]]:
@@ -35,18 +35,18 @@ WORK = Shell(command="echo x > x.txt && git add x.txt && git commit -q -m 'Add x
 TOO_EARLY = ("No such tool available", "unsupported call", "Not found: ralph___")
 
 
-def one_after_another(*deeds: Call | Shell) -> Callable[[Asked], Turn]:
+def one_after_another(*deeds: ScriptedCall | Shell) -> Callable[[ModelRequestLog], Turn]:
     """A server takes a moment to start, and no agent waits for it: a call that comes too early is
     made again."""
 
-    def turn(asked: Asked) -> Turn:
+    def turn(asked: ModelRequestLog) -> Turn:
         heard = [text for text in asked.results if not any(word in text for word in TOO_EARLY)]
         return do(deeds[len(heard)]) if len(heard) < len(deeds) else say("That is all.")
 
     return turn
 
 
-def task_of(project: RealProject, *deeds: Call | Shell) -> str:
+def task_of(project: RealProject, *deeds: ScriptedCall | Shell) -> str:
     project.server.script("x", one_after_another(*deeds), repeat=True)
     return project.add("Task x", "-d", "[[scenario:x]]")
 
@@ -67,6 +67,7 @@ def test_a_call_completes_the_task_and_the_judge_decides(
     assert "I ran it" in project.ralph("task", "log", task)
 
 
+@pytest.mark.soak
 def test_a_claim_without_work_is_rejected_all_the_same(real: Real) -> None:
     project = real("claude")
     task = task_of(project, call("claude", "ralph_mark_task_complete", task_id="{task}"))
@@ -100,7 +101,7 @@ def test_what_a_session_may_not_do_is_refused_with_the_reason(real: Real) -> Non
     assert (project.status(task), project.status(other)) == ("done", "pending")
     assert project.task("more-1")["title"] == "More"
     assert "the tests need a database" in project.ralph("memory", "list")
-    told = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
-    assert f"task {other} is not this session's" in told
-    assert "missing required field `reason`" in told
-    assert "more-1" in told
+    output = "\n".join(text for one in project.server.asked_in("x") for text in one.results)
+    assert f"task {other} is not this session's" in output
+    assert "missing required field `reason`" in output
+    assert "more-1" in output

@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from ralph.testing.model import Refused, Shell, Turn, do, say
-from ralph.testing.model.asked import Asked
+from ralph.testing.model.script import ModelRequestLog
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import CHECKED, CLAIM, either, work
-from tests.e2e.agents.setups import CODEX_TOO, ONE_FOR_ALL, SETUPS
+from tests.e2e.agents.setups import IN_SOAK, ONE_FOR_ALL, SETUPS
 from tests.e2e.agents.test_provider_trouble import usage_limit
 
 PASS = "It works.\n<verify-pass/>"
@@ -25,11 +25,11 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def behind_the_wall(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RALPH_SANDBOX_MODE")
 
 
-def passes_the_second_time(asked: Asked) -> Turn:
+def passes_the_second_time(asked: ModelRequestLog) -> Turn:
     """As a verifier sees it: only the retry has made two lines."""
     if CHECKED not in asked.user:
         return say(CLAIM)
@@ -52,15 +52,15 @@ def test_what_fails_once_passes_on_the_retry(real: Real, agent: str) -> None:
     shown = project.task(task)
     assert (shown["status"], shown["verification_status"]) == ("done", "passed")
     assert (shown["attempt"], shown["retry_count"]) == (2, 1)
-    told = [one.user for one in project.server.asked_in("it") if CHECKED not in one.user]
-    assert any("the second line is missing" in one for one in told)
+    prompts = [one.user for one in project.server.asked_in("it") if CHECKED not in one.user]
+    assert any("the second line is missing" in one for one in prompts)
     assert project.git("show", "HEAD:it.txt") == "line\nline"
     checks = [check for attempt in shown["attempts"] for check in attempt["checks"]]
     assert [check["passed"] for check in checks] == [False, True]
     assert all(Path(project.path, check["log"]).exists() for check in checks)
 
 
-@pytest.mark.parametrize("agent", ONE_FOR_ALL)
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_spent_retries_fail_the_task_with_the_reason(real: Real, agent: str) -> None:
     project = real(agent)
     task = project.scripted(
@@ -77,7 +77,7 @@ def test_spent_retries_fail_the_task_with_the_reason(real: Real, agent: str) -> 
     assert project.git("show", f"refs/ralph/{task}/2:it.txt") == "line\nline"
 
 
-@pytest.mark.usefixtures("behind_the_wall")
+@pytest.mark.usefixtures("in_the_sandbox")
 @pytest.mark.parametrize("agent", ONE_FOR_ALL)
 def test_a_verifier_that_tries_to_write(real: Real, agent: str) -> None:
     project = real(agent)
@@ -160,7 +160,7 @@ def test_a_verifier_out_of_quota_is_waited_for_and_the_work_is_not_repeated(real
     look = do(Shell(command="cat x.txt"))
     resets: list[float] = []
 
-    def limited(asked: Asked) -> Turn:
+    def limited(asked: ModelRequestLog) -> Turn:
         if CHECKED not in asked.user:
             return first
         if not resets:
@@ -179,7 +179,7 @@ def test_a_verifier_out_of_quota_is_waited_for_and_the_work_is_not_repeated(real
     assert [one["ending"]["ended"] for one in attempt["checks"]] == ["usage_limit", "finished"]
 
 
-@pytest.mark.parametrize("agent", ["claude", CODEX_TOO])
+@pytest.mark.parametrize("agent", IN_SOAK)
 def test_a_login_of_the_verifier_pauses_the_run_and_the_next_goes_on(
     real: Real, agent: str
 ) -> None:
@@ -189,7 +189,7 @@ def test_a_login_of_the_verifier_pauses_the_run_and_the_next_goes_on(
     look = do(Shell(command="cat x.txt"))
     answers = [replace(look, faults=(refused,))]
 
-    def checking(asked: Asked) -> Turn:
+    def checking(asked: ModelRequestLog) -> Turn:
         return answers[-1] if CHECKED in asked.user else first
 
     task = project.scripted("x", checking, either(second, look), either(last, say(PASS)))

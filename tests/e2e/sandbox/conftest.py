@@ -1,4 +1,4 @@
-"""Runs behind the wall, in a project that is not below /tmp, where everything is out of sight."""
+"""Runs in the sandbox, in a project that is not below /tmp, where everything is out of sight."""
 
 import os
 import pwd
@@ -22,8 +22,8 @@ def outside() -> Iterator[Path]:
 
 
 @pytest.fixture
-def walled(outside: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    """A project whose sessions and gates run behind a wall."""
+def sandboxed(outside: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """A project whose sessions and gates run in a sandbox."""
     yield from _project(outside / "a project", monkeypatch)
 
 

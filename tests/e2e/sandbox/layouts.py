@@ -13,7 +13,8 @@ from pathlib import Path
 
 from ralph.ports.executor import Command
 from ralph.wiring.project import find_project
-from ralph.wiring.walls import an_enclosure, ground_of
+from ralph.wiring.project_sandbox import ProjectSandbox
+from ralph.wiring.sandbox import open_sandboxed_run
 
 BEGIN = r"""
 FIRST="$(mktemp -d)/first"; cp -r .git "$FIRST"; rm -rf "$FIRST/modules"
@@ -22,9 +23,15 @@ trap_for() {
 TRAP="$PWD/trap-$1.sh"; SUB="sub-$1"; EVIL="evil-$1"
 printf '#!/bin/sh\necho %s >> %s\ncat\n' "$1" "$CAUGHT" > "$TRAP"; chmod 755 "$TRAP"
 }
+hooks() {
+mkdir -p "$1"
+for hook in pre-commit post-checkout post-index-change; do cp "$TRAP" "$1/$hook"; done
+}
+links() {
+mkdir -p "$1/refs/heads"; for at in HEAD refs/heads/main; do ln -s "$HOME/.bashrc" "$1/$at"; done
+}
 arm() {
-mkdir -p "$1/hooks"; cp -r "$FIRST/." "$1"
-for hook in pre-commit post-checkout post-index-change; do cp "$TRAP" "$1/hooks/$hook"; done
+hooks "$1/hooks"; cp -r "$FIRST/." "$1"
 printf '[core]\n\tfsmonitor = %s\n' "$TRAP" >> "$1/config"
 }
 link() { git update-index --add --cacheinfo "160000,$OID,$1"; }
@@ -32,6 +39,9 @@ point() { mkdir -p "$1"; echo x > "$1/file"; echo "gitdir: $2" > "$1/.git"; }
 lead() { arm "$1"; point "$SUB" "$1"; link "$SUB"; }
 harmless() { git init -q --template= "$1"; git -C "$1" commit -q --allow-empty -m x; link "$1"; }
 monitor() { printf '[core]\n\tfsmonitor = %s\n' "$TRAP"; }
+forge() { (cd "$1"; git update-index --add --cacheinfo "100755,$(git hash-object -w "$TRAP"),$2"
+LC_ALL=C sed -i "s:$2:$3:" .git/index; head -c -20 .git/index > body; { cat body
+/usr/bin/printf "$(sha1sum body | cut -c1-40 | sed 's/../\\x&/g')"; } > .git/index; rm body); }
 """
 """`arm` makes a repository in which git runs the trap, `lead` one that git is led to."""
 
@@ -67,15 +77,23 @@ LED = {
     "to settings behind a link": 'harmless "$SUB"; mv "$SUB/.git/config" "$EVIL";'
     ' monitor >> "$EVIL"; ln -s "$PWD/$EVIL" "$SUB/.git/config"',
 }
-"""Git is led to a repository that runs something, whenever the whole is looked at. Without a wall
-each of them runs its trap."""
+"""Git is led to a repository that runs something, whenever the whole is looked at. Without a
+sandbox each of them runs its trap."""
 
 REBASE = """mkdir .git/rebase-merge; cd .git/rebase-merge; echo "exec $TRAP" > git-rebase-todo
 cp git-rebase-todo git-rebase-todo.backup; echo refs/heads/main > head-name; echo $OID > onto
 echo $OID > orig-head; : > interactive; : > done; echo 0 > end; echo 0 > msgnum; : > quiet; cd ../..
 """
 
+DEEP = """N=$(printf %0200d 0); P=$PWD
+while [ ${#P} -lt 3870 ]; do mkdir $N; cd $N; P=$P/$N; done
+N=$(printf %0$((4085 - ${#P}))d 0); mkdir $N; cd $N; arm .git; echo x > file; cd "$OLDPWD"
+cd "${P%%/000*}"; link "${P#$PWD/}/$N"
+"""
+"""So deep that the path of its settings is too long for whoever does not stand in there."""
+
 ALONE = {
+    "too deep": DEEP,
     "a rebase": REBASE,
     "another common folder": 'arm "$EVIL"; echo "$PWD/$EVIL" > .git/commondir',
 }
@@ -104,6 +122,13 @@ TOGETHER = {
         "replaced": "git replace -f HEAD:a $(echo evil | git hash-object -w --stdin)",
         "replaced, packed": 'git pack-refs; echo "$OID refs/replace/$OID" >> .git/packed-refs',
     },
+    "promised objects": {
+        "over the network": 'harmless "$SUB"; echo a > "$SUB/a"; git -C "$SUB" add a;'
+        ' git -C "$SUB" commit -qm a; T=$(git -C "$SUB" rev-parse HEAD:);'
+        ' rm -f "$SUB"/.git/objects/$(echo $T | cut -c1-2)/$(echo $T | cut -c3-); link "$SUB";'
+        r' printf "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialclone = x\n'
+        r'[remote \"x\"]\n\turl = ssh://127.0.0.1:1/x\n\tpromisor = true\n" >> "$SUB/.git/config"',
+    },
     "known repositories": {
         "a pointer": 'arm ".git/$EVIL"; echo "gitdir: ../.git/$EVIL" > known/.git',
         "their own": 'cp "$TRAP" nested/.git/hooks/pre-commit; monitor >> nested/.git/config',
@@ -130,6 +155,22 @@ TOGETHER = {
         "a head": "echo junk > .git/HEAD",
         "an index": "echo junk > .git/index",
         "a ref": "echo junk > .git/refs/heads/main",
+    },
+    "a forged index": {
+        "": "forge . -git/hooks/post-checkout .git/hooks/post-checkout",
+        "of a known repository": "forge nested -git/hooks/post-checkout .git/hooks/post-checkout",
+        "of a new repository": 'git init -q --template= "$SUB"; touch "$SUB/x";'
+        ' git -C "$SUB" add x; forge "$SUB" -git/hooks/post-checkout .git/hooks/post-checkout',
+    },
+    "a forged index that leads out": {"": 'touch "$CAUGHT"; forge . --/caught ../caught'},
+    "a forged index in two parts": {
+        "": "forge . -git/hooks/post-checkout .git/hooks/post-checkout;"
+        " git update-index --split-index"
+    },
+    "long names": {
+        "a ref": f"mkfifo .git/refs/heads/{'n' * 255}",
+        "a log": f'ln -s "$HOME/.bashrc" .git/logs/refs/heads/{"n" * 255}',
+        "a pack": f"mkfifo .git/objects/pack/{'n' * 251}.idx",
     },
     "little junk": {
         "an index": "echo junk >> .git/index",
@@ -158,12 +199,39 @@ TOGETHER = {
 }  # fmt: skip
 """Not all of it runs something, but none of it is what a commit needs."""
 
+IN_TWO_STEPS = {
+    "hooks of a repository": (
+        'harmless lib; mkdir -p "$SUB/x"; cp "$TRAP" "$SUB/x/pre-commit"',
+        'rm -rf lib/.git/hooks; mv "$SUB/x" lib/.git/hooks',
+    ),
+    "links in a repository": (
+        'harmless lib; mkdir -p "$SUB/x"; ln -s "$HOME/.bashrc" "$SUB/x/HEAD"',
+        'rm -rf lib/.git/logs; mv "$SUB/x" lib/.git/logs',
+    ),
+    "settings of an agent": (
+        'mkdir -p node_modules/x/.claude; cp "$TRAP" node_modules/x/.claude/hook',
+        "mv node_modules/x lib",
+    ),
+    "objects by other names": (
+        'mkdir -p .git/objects/ab/x; cp "$TRAP" .git/objects/ab/x/$(printf %038d 0)',
+        "mv .git/objects/ab/x .git/objects/00",
+    ),
+    "a repository that is too deep": (
+        "N=$(printf %0200d 0); for i in 1 2 3 4 5; do mkdir $N; cd $N; done; arm x; rm -r x/refs",
+        "N=$(printf %0200d 0); A=$PWD; P=$PWD; while [ ${#P} -lt 3300 ]; do mkdir -p e; cd e;"
+        " mkdir $N; cd $N; P=$P/e/$N; done; mv $A/$N .;"
+        " for i in 1 2 3 4 5; do cd $N; done; mkdir x/refs; mv x .git",
+    ),
+}
+"""What one command prepares where it does no harm, and the next one moves to its place."""
+
 LAYOUTS = {"led": LED, **{name: {"": script} for name, script in ALONE.items()}, **TOGETHER}
 
 GIT = """
 git status; git diff; git log -1 --stat; git diff HEAD
-for at in sub* nested known node_modules/* evil*; do
-[ -d "$at" ] && { git -C "$at" status; git -C "$at" add -A; }; done
+for at in sub* nested known folder node_modules/* deep/* evil*; do [ -d "$at" ] && {
+git -C "$at" status; git -C "$at" checkout .; git -C "$at" add -A
+git -C "$at" commit -q --allow-empty -m mine; }; done; git checkout .
 for at in "$XDG_CACHE_HOME"/*/ .ralph/.tmp/planted/*/ .ralph/specs/*/ .git/*/; do
 [ -d "$at" ] && git -C "$at" status; done
 git add -A; git commit -q -m mine; echo x > mine; git add mine; git stash
@@ -209,28 +277,31 @@ class Garden:
         """A new one."""
         return Path(shutil.copytree(self._seed, self.base / name, symlinks=True))
 
-    def session(self, top: Path, script: str, **env: str) -> list[str]:
-        """Run a script as a session does; return what was said about it."""
-        here = os.getcwd()
+    def session(self, top: Path, *scripts: str, **env: str) -> list[str]:
+        """Run a script as a session does, and others after it, as gates do; return what was said
+        about them."""
+        here, said = os.getcwd(), []
         os.chdir(top)
         try:
-            with an_enclosure(ground_of(find_project()), None) as enclosure:
-                env = {**enclosure.env, "CAUGHT": str(self.caught), **env}
-                command = Command(argv=("sh", "-c", script), cwd=str(top), env=env)
-                with enclosure.wall.around(command) as inside:
-                    enclosure.executor.attend(inside.command, timeout_s=60, tick=lambda: False)
-                    assert inside.has_started
-                return inside.warnings
+            with open_sandboxed_run(ProjectSandbox(project=find_project())) as run:
+                env = {**run.env, "CAUGHT": str(self.caught), **env}
+                for script in scripts:
+                    command = Command(argv=("sh", "-c", script), cwd=str(top), env=env)
+                    with run.checkout_sandbox.sandboxed(command) as inside:
+                        run.executor.run_long(inside.command, timeout_s=60, tick=lambda: False)
+                        assert inside.has_started
+                    said += inside.warnings
+            return said
         finally:
             os.chdir(here)
 
-    def without_wall(self, top: Path, script: str) -> None:
+    def without_sandbox(self, top: Path, script: str) -> None:
         """The same, as if there were none."""
         env = {**os.environ, **self.env(top), "CAUGHT": str(self.caught)}
         subprocess.run(["sh", "-c", script], cwd=top, env=env, capture_output=True, check=False)
 
     def env(self, top: Path) -> Mapping[str, str]:
-        """Of whoever comes next."""
+        """Of the program that runs next."""
         cache = next(iter((self.home / ".cache/ralph/sandbox").glob(f"{top.name}-*")), self.base)
         return {
             "HOME": str(self.home),
@@ -284,16 +355,40 @@ PLACES = (
     "sub", "sub/.git", "nested", "nested/.git", "nested/.git/config", "nested/.git/hooks/pre-push",
     "known", "known/.git", "fixture", "fixture/config", "node_modules/x/.git", "a", "folder",
     "folder/.git", ".gitignore", ".gitattributes", ".gitmodules", '"$XDG_CACHE_HOME/x"',
-    ".ralph/specs/x", ".ralph/specs/x/.git", ".venv/x",
+    ".ralph/specs/x", ".ralph/specs/x/.git", ".venv/x", "plain", "plain/x", "plain/x/.git/hooks",
+    "plain/hooks", "plain/refs/heads", ".git/objects/ab/x", "node_modules/x",
 )  # fmt: skip
 ACTS = (
     "arm {0}", "arm {0}", "point {0} $PWD/{1}", "mkdir -p {0}; echo gitdir: $PWD/{1} > {0}/.git",
     "rm -rf {0}; ln -s $PWD/{1} {0}", "rm -rf {0}; ln -s $HOME/.bashrc {0}", "ln -s $HOME {0}",
     "rm -rf {0}; mkfifo {0}", "rm -rf {0}", "mv {0} {1}", "cp -r {0} {1}", "echo junk > {0}",
-    "mkdir -p {0}", "chmod 111 {0}", "chmod 0 {0}", "echo $PWD/{0} > {1}/commondir", "link {0}",
+    "mkdir -p {0}", "chmod 600 {0}", "rm -rf {1}; mv {0} {1}", "chmod 111 {0}", "chmod 0 {0}",
+    "echo $PWD/{0} > {1}/commondir", "link {0}",
     "cp $TRAP {0}", "monitor >> {0}", "echo $OID > {0}",
     "git add -A", "git commit -q -m x", "git -C {0} add -A",
 )  # fmt: skip
+
+
+PREPARED = (
+    ("hooks {0}", "nested/.git/hooks"), ("hooks {0}", ".git/hooks"), ("hooks {0}", ".git/x"),
+    ("links {0}", "nested/.git/logs"), ("links {0}", "nested/.git/x"), ("links {0}", ".git/logs"),
+    ("arm {0}", "$SUB/.git"), ("arm {0}", "nested/.git"), ("arm {0}", "node_modules/x/.git"),
+    ("arm {0}", '"$XDG_CACHE_HOME/x"'), ("arm {0}; rm -r {0}/refs", "known"),
+    ("point {0} $PWD/.git/$EVIL; arm .git/$EVIL", "deep/er"),
+    ("mkdir -p {0}/.claude; cp $TRAP {0}/.claude/hook", "folder"),
+    ("mkdir -p {0}; cp $TRAP {0}/$(printf %038d 0)", ".git/objects/00"),
+)  # fmt: skip
+"""What a session makes, and where it does harm."""
+CARRIERS = (
+    ("{0}", ":"),
+    ("plain-$SUB", "rm -rf {0}; mkdir -p $(dirname {0}); mv plain-$SUB {0}"),
+    ("plain-$SUB/x", "rm -rf {0}; mkdir -p $(dirname {0}); mv plain-$SUB {0}; mv {0}/x {0}/.git"),
+    ("node_modules/$SUB/x", "rm -rf {0}; mkdir -p $(dirname {0}); mv node_modules/$SUB/x {0}"),
+    (".git/objects/ab/$SUB", "rm -rf {0}; mkdir -p $(dirname {0}); mv .git/objects/ab/$SUB {0}"),
+    ("plain-$SUB", "rm -rf {0}; cp -r plain-$SUB {0}"),
+    ("{0}-; chmod 600 {0}-", "chmod 700 {0}-; rm -rf {0}; mv {0}- {0}"),
+)
+"""Where one command puts something, and how a later one brings it to its place."""
 
 
 def planting(scripts: Iterable[str]) -> str:
@@ -302,8 +397,17 @@ def planting(scripts: Iterable[str]) -> str:
     return BEGIN + "".join(parts)
 
 
-def at_random(seed: int) -> str:
-    """A layout that nobody has thought of."""
+def at_random(seed: int) -> list[str]:
+    """A layout that nobody has thought of, made by several commands."""
     luck = random.Random(seed)
-    acts = (luck.choice(ACTS).format(*luck.sample(PLACES, 2)) for _ in range(luck.randint(2, 9)))
-    return planting(["\n".join(acts)])
+    before, after = [], []
+    for _ in range(luck.randint(1, 4)):
+        (content, target), (made_at, carry) = luck.choice(PREPARED), luck.choice(CARRIERS)
+        where, _, shut = made_at.format(target).partition(";")
+        before.append(f"{content.format(where)};{shut}")
+        after.append(carry.format(target))
+    places = luck.sample(PLACES, 7)
+    acts = [luck.choice(ACTS).format(*luck.sample(places, 2)) for _ in range(luck.randint(2, 9))]
+    middle = luck.randint(0, len(acts))
+    steps = ([*before, *acts[:middle]], [*after, *acts[middle:]])
+    return [planting(step) for step in steps]

@@ -1,4 +1,4 @@
-"""What holds for any run holds behind the wall: some of the same tests, once more."""
+"""What holds for any run holds in the sandbox: some of the same tests, once more."""
 
 import pytest
 
@@ -33,5 +33,5 @@ __all__ = [
 
 
 @pytest.fixture
-def project(walled: Project) -> Project:
-    return walled
+def project(sandboxed: Project) -> Project:
+    return sandboxed

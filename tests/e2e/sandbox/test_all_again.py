@@ -1,4 +1,4 @@
-"""What holds for any run holds behind the wall: all of the same tests, which takes its time."""
+"""What holds for any run holds in the sandbox: all of the same tests, which takes its time."""
 
 import pytest
 
@@ -10,5 +10,5 @@ pytestmark = pytest.mark.soak
 
 
 @pytest.fixture
-def project(walled: Project) -> Project:
-    return walled
+def project(sandboxed: Project) -> Project:
+    return sandboxed

@@ -1,31 +1,34 @@
-"""Runs behind the wall in checkouts of every kind."""
+"""Runs in the sandbox in checkouts of every kind."""
 
 import os
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from ralph.adapters.executor.clock import SystemClock
-from ralph.adapters.executor.processes import Processes
-from ralph.adapters.workspace.in_place import InPlace
-from ralph.adapters.workspace.preparing import Preparation
-from ralph.adapters.workspace.private import clone
-from ralph.adapters.workspace.trunk import SharedBranch
-from ralph.config.load import load
+from ralph.adapters.executor.event_loop import SystemClock
+from ralph.adapters.executor.process_executor import ProcessExecutor
+from ralph.adapters.workspace.checkout_setup import CheckoutSetup
+from ralph.adapters.workspace.merge_branch import GitMergeBranch
+from ralph.adapters.workspace.private_checkout import create_private_checkout
+from ralph.adapters.workspace.user_checkout import UserCheckout
+from ralph.config.load import load_config
 from ralph.core.ids import TaskId
-from ralph.ports.executor import Captured, Command
-from ralph.wiring.walls import Ground, a_sandbox, our_git, wall_of
+from ralph.ports.executor import Command, CommandOutput
+from ralph.wiring.project_sandbox import ProjectSandbox
+from ralph.wiring.sandbox import open_checkout_sandbox, sandboxed_git
 from tests.e2e.conftest import DONE, Project
 
 COMMIT = "git add -A && git commit -q -m 'by the agent'"
 
 
-def _elsewhere(walled: Project, path: Path) -> Project:
+def _elsewhere(sandboxed: Project, path: Path) -> Project:
     """The same person in another checkout."""
     other = Project.__new__(Project)
-    other.path, other.started = path, walled.started
+    other.path, other.started = path, sandboxed.started
     return other
 
 
@@ -64,7 +67,7 @@ def test_a_project_in_a_part_of_the_repository(plain: Project) -> None:
     assert inner.git("status", "--porcelain") == ""
 
 
-def test_work_that_failed_is_taken_out_by_git_behind_the_wall(plain: Project) -> None:
+def test_work_that_failed_is_taken_out_by_git_in_the_sandbox(plain: Project) -> None:
     plain.agent(
         "rm README.md; echo x > new.txt; mkdir d; echo y > d/f; git add new.txt;"
         ' echo "<task-failed>$RALPH_TASK_ID</task-failed>"'
@@ -97,7 +100,8 @@ def test_documents_of_work_that_failed_are_taken_out_as_well(plain: Project) -> 
     task = plain.add("a task")
     events = plain.events(code=5)
     assert plain.status(task) == "failed"
-    assert not [one for one in events if one["event"] == "warned"]
+    [warning] = [one["message"] for one in events if one["event"] == "warned"]
+    assert warning.startswith("the commits made during the task are off main")
     # Ralph's own lesson from the failure is all that is left.
     assert plain.git("status", "--porcelain").strip() == "M .ralph/guardrails.md"
     left = (plain.path / ".ralph/guardrails.md").read_text()
@@ -107,7 +111,7 @@ def test_documents_of_work_that_failed_are_taken_out_as_well(plain: Project) -> 
     assert "again" in plain.git("show", f"refs/ralph/{task}/1:.ralph/guardrails.md")
 
 
-def test_work_is_taken_back_behind_the_wall(plain: Project, outside: Path) -> None:
+def test_work_is_taken_back_in_the_sandbox(plain: Project, outside: Path) -> None:
     """Git runs filters when it writes files: a person's own, or what somebody made of them."""
     _with_documents(plain)
     filter_ = plain.write("filter.sh", "#!/bin/sh\ncat\n")
@@ -130,33 +134,26 @@ def test_work_is_taken_back_behind_the_wall(plain: Project, outside: Path) -> No
 
 
 @pytest.fixture
-def executor() -> Processes:
-    return Processes(SystemClock())
+def executor() -> Iterator[ProcessExecutor]:
+    made = ProcessExecutor(SystemClock())
+    yield made
+    made.close()
 
 
 def test_a_private_checkout_keeps_the_source_out_of_reach(
-    plain: Project, outside: Path, executor: Processes
+    plain: Project, outside: Path, executor: ProcessExecutor
 ) -> None:
     state = plain.path / ".ralph"
-    ground = Ground(
-        loaded=load(str(plain.path), {}, {}), database=str(state / "db"), environ=os.environ
-    )
-    with wall_of(ground, *a_sandbox(ground, executor)) as wall:
-        git = our_git(executor, wall, str(state))
-        checkout = clone(
-            git,
-            source_top=str(plain.path),
-            project_subdir="",
-            commit="HEAD",
-            top=str(state / "checkouts/t-1"),
-            name="t-1",
-        )
+    ground = ProjectSandbox(project=load_config(str(plain.path), {}, {}))
+    with open_checkout_sandbox(ground, executor) as checkout_sandbox:
+        git = sandboxed_git(executor, checkout_sandbox, str(state))
+        source = UserCheckout(git, str(plain.path))
+        checkout = create_private_checkout(source, "HEAD", str(state / "checkouts/t-1"), "t-1")
 
-        def inside(script: str) -> Captured:
+        def inside(script: str) -> CommandOutput:
             command = Command(argv=("sh", "-c", script), cwd=checkout.path, env=dict(os.environ))
-            with wall.around(command) as enclosed:
-                begun = enclosed.command
-                return executor.capture(begun.argv, cwd=begun.cwd, env=begun.env)
+            with checkout_sandbox.sandboxed(command) as sandboxed:
+                return executor.capture(sandboxed.command)
 
         done = inside(f"echo x > new.txt && {COMMIT} && git log --format=%s -1")
         assert done.stdout == b"by the agent\n", done.stderr
@@ -176,67 +173,64 @@ def test_a_private_checkout_keeps_the_source_out_of_reach(
 
 
 def test_what_runs_in_our_git_finds_no_secrets_and_nobody_to_talk_to(
-    plain: Project, executor: Processes, monkeypatch: pytest.MonkeyPatch
+    plain: Project, executor: ProcessExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent may have planted it; without a wall around it, it would have everything."""
+    """An agent may have planted it; without a sandbox around it, it would have everything."""
     monkeypatch.setenv("MY_API_KEY", "a-secret")
     monkeypatch.setenv("AWS_PROFILE", "a-secret")
     name = f"ralph-test-{os.getpid()}"
-    knock = f"import socket; socket.socket(socket.AF_UNIX).connect('\\0' + {name!r})"
-    ground = Ground(
-        loaded=load(str(plain.path), {}, {}), database=str(plain.path / "db"), environ=os.environ
-    )
+    connect = f"import socket; socket.socket(socket.AF_UNIX).connect('\\0' + {name!r})"
+    ground = ProjectSandbox(project=load_config(str(plain.path), {}, {}))
     with (
         socket.socket(socket.AF_UNIX) as server,
-        wall_of(ground, *a_sandbox(ground, executor)) as wall,
+        open_checkout_sandbox(ground, executor) as checkout_sandbox,
     ):
         server.bind(f"\0{name}")
         server.listen()
-        git = our_git(executor, wall, str(plain.path / ".ralph"))
-        assert b"a-secret" not in git.capture(["env"], cwd=str(plain.path)).stdout
-        got = git.capture(["python3", "-c", knock], cwd=str(plain.path))
+        git = sandboxed_git(executor, checkout_sandbox, str(plain.path / ".ralph"))
+        command = Command(argv=("env",), cwd=str(plain.path), env=os.environ)
+        assert b"a-secret" not in git.capture(command).stdout
+        got = git.capture(replace(command, argv=("python3", "-c", connect)))
         assert b"ConnectionRefusedError" in got.stderr
-        subprocess.run(["python3", "-c", knock], check=True)
+        subprocess.run(["python3", "-c", connect], check=True)
 
 
-def test_a_teams_branch_is_built_behind_the_wall(
-    plain: Project, outside: Path, executor: Processes
+def test_a_teams_branch_is_built_in_the_sandbox(
+    plain: Project, outside: Path, executor: ProcessExecutor
 ) -> None:
     state, task = plain.path / ".ralph", TaskId("t-1")
-    library = outside / "library"
-    subprocess.run(("git", "init", "-q", "-b", "main", library), check=True)
+    project_files = outside / "library"
+    subprocess.run(("git", "init", "-q", "-b", "main", project_files), check=True)
     subprocess.run(
-        ("git", "-C", library, "commit", "-q", "--allow-empty", "-m", "A library"), check=True
+        ("git", "-C", project_files, "commit", "-q", "--allow-empty", "-m", "A library"), check=True
     )
-    plain.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "lib")
+    plain.git(
+        "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(project_files), "lib"
+    )
     plain.git("commit", "-q", "-a", "-m", "With a submodule")
-    ground = Ground(
-        loaded=load(str(plain.path), {}, {}), database=str(state / "db"), environ=os.environ
-    )
-    with wall_of(ground, *a_sandbox(ground, executor)) as wall:
-        git = our_git(executor, wall, str(state))
-        preparation = Preparation(
-            str(plain.path),
+    ground = ProjectSandbox(project=load_config(str(plain.path), {}, {}))
+    with open_checkout_sandbox(ground, executor) as checkout_sandbox:
+        git = sandboxed_git(executor, checkout_sandbox, str(state))
+        preparation = CheckoutSetup(
+            project=str(plain.path),
             include=(),
             setup=("echo ready > .git/setup-ran",),
             env=dict(os.environ),
             executor=executor,
-            wall=wall,
+            checkout_sandbox=checkout_sandbox,
         )
-        trunk = SharedBranch(
-            git,
-            InPlace(git, str(plain.path)),
+        merge_branch = GitMergeBranch(
+            UserCheckout(git, str(plain.path)),
             branch="main",
             folder=str(state / "checkouts"),
             preparation=preparation,
         )
 
         def session(script: str) -> None:
-            path = trunk.open(task).path
+            path = merge_branch.open_checkout(task).path
             command = Command(argv=("sh", "-ec", script), cwd=path, env=dict(os.environ))
-            with wall.around(command) as enclosed:
-                begun = enclosed.command
-                done = executor.capture(begun.argv, cwd=begun.cwd, env=begun.env)
+            with checkout_sandbox.sandboxed(command) as sandboxed:
+                done = executor.capture(sandboxed.command)
             assert done.code == 0, done.stderr
 
         better = "cd lib && echo better > better.txt && git add -A && git commit -q -m better"
@@ -244,15 +238,15 @@ def test_a_teams_branch_is_built_behind_the_wall(
         plain.write("mine.txt", "mine")
         plain.git("add", "mine.txt")
         plain.git("commit", "-q", "-m", "Meanwhile")
-        rebased = trunk.rebase(task)
+        rebased = merge_branch.rebase(task)
         assert rebased.conflict is None
-        trunk.advance(task, rebased.tip)
-        trunk.close(task)
-        assert trunk.follow() == ""
+        merge_branch.fast_forward(task, rebased.head)
+        merge_branch.remove_checkout(task)
+        assert merge_branch.update_user_checkout() == ""
         # Made again at the same place, it is prepared for sessions again.
         session(f"test -e new.txt; echo y > new.txt; {COMMIT}")
-        trunk.start_over(task, "refs/ralph/t-1/1")
-        trunk.close(task)
+        merge_branch.reset_checkout(task, "refs/ralph/t-1/1")
+        merge_branch.remove_checkout(task)
     assert (plain.path / "new.txt").read_text() == "x\n"
     assert plain.git("status", "--porcelain", "--ignore-submodules=all") == ""
     assert plain.git("show", "refs/ralph/t-1/1:new.txt") == "y"

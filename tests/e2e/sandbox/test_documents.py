@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Project
-from tests.e2e.stage import path
+from tests.e2e.fault_helpers import path
 from tests.e2e.test_build import PRD, SIGIL, TEXT, prd, stories
 
 WORK = "echo $RALPH_STORY_ID >> work.txt"
@@ -16,7 +16,7 @@ def test_a_link_to_what_is_protected_is_not_written_through(plain: Project, targ
     link = f"rm -f {PRD}; ln -s {target} {PRD}; {WORK}; {SIGIL}"
     stories(plain, agent=link, execution="verify = false\nmax_retries = 0")
     before = (plain.path / ".git/config").read_text()
-    plain.ralph("build", "--limit", "2", code=None)
+    plain.ralph("story", "build", "--limit", "2", code=None)
     assert (plain.path / ".git/config").read_text() == before
     assert not (plain.path / ".git/hooks/post-checkout").exists()
     assert not (plain.path / PRD).is_symlink()
@@ -30,7 +30,7 @@ def test_a_link_beside_a_document_leads_nowhere(plain: Project, outside: Path) -
     beside = f"{PRD}.${{RALPH_RUN_ID##*-}}.tmp {PRD}.tmp {PRD}~"
     plant = f"for name in {beside}; do ln -s {profile} $name; done; ln -s {outside}/made {PRD}.lock"
     stories(plain, agent=f"{plant}; {WORK}; {SIGIL}", execution="verify = false")
-    plain.ralph("build", "--limit", "1", code=None)
+    plain.ralph("story", "build", "--limit", "1", code=None)
     assert profile.read_text() == "# mine\n"
     assert not (outside / "made").exists()
 
@@ -84,7 +84,7 @@ def test_nothing_but_documents_comes_back(plain: Project) -> None:
 def test_a_lesson_by_the_door_and_one_by_hand_are_both_kept(plain: Project) -> None:
     script = (
         "printf '# Guardrails\\n' > .ralph/guardrails.md;"
-        ' ralph guardrails add "by the door" && cat .ralph/guardrails.md > .ralph/d2 &&'
+        ' ralph memory add "by the door" && cat .ralph/guardrails.md > .ralph/d2 &&'
         " echo by hand >> .ralph/d2 && mv .ralph/d2 .ralph/guardrails.md; echo x > work.txt;"
         ' echo "<task-done>$RALPH_TASK_ID</task-done>"'
     )

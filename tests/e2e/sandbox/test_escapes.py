@@ -1,6 +1,6 @@
 """Every way out that we know, tried from inside, looked for from outside; as root and as a user.
 
-Each is tried without a wall first: an attempt that fails by itself proves nothing.
+Each is tried without a sandbox first: an attempt that fails by itself proves nothing.
 """
 
 import json
@@ -92,6 +92,8 @@ BREACHES: dict[str, Seen] = {
     "persons_agent_settings": _there("{w.home}/.claude/settings.json"),
     "project_editor_settings": _there("{w.project}/.vscode/tasks.json"),
     "project_other_agent_settings": _there("{w.project}/.gemini/mcp.json"),
+    "project_git_of_an_editor": _there("{w.project}/.idea/workspace.xml"),
+    "project_tool_settings": _there("{w.project}/mise.toml"),
     "project_shell_settings": _there("{w.project}/.envrc"),
     "nested_agent_settings": _there("{w.project}/a/b/.claude/settings.json"),
     "nested_agent_settings_that_were_there": _holds(
@@ -158,7 +160,7 @@ LAST = (
     "git_folder_renamed",
     "kill",
 )
-"""After these nothing is as it was, where there is no wall."""
+"""After these nothing is as it was, where there is no sandbox."""
 NAMES = [*(name for name in BREACHES if name not in LAST), *LAST]
 
 ONLY_ROOT = frozenset(
@@ -170,28 +172,28 @@ HARMLESS = frozenset(
     {"inherited_files", "unmount", "remount", "mount", "by_proc_one_root", "socket_to_the_host",
      "request_ring"}
 )  # fmt: skip
-"""Not shown without a wall: there is nothing to get through, or the test's own machine would be
+"""Not shown without a sandbox: there is nothing to get through, or the test's own machine would be
 changed."""
 
 
 @pytest.fixture(scope="module", params=USERS)
 def tried(request: pytest.FixtureRequest) -> Iterator[tuple[World, dict[str, str]]]:
-    """A world in which everything was tried behind the wall."""
+    """A world in which everything was tried in the sandbox."""
     with a_world(request.param) as world:
-        done = world.fenced(*world.attempts(*NAMES))
+        done = world.sandboxed(*world.attempts(*NAMES))
         assert done.returncode == 0, done.stderr
         yield world, json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_gets_through_the_wall(tried: tuple[World, dict[str, str]], name: str) -> None:
+def test_nothing_gets_through_the_sandbox(tried: tuple[World, dict[str, str]], name: str) -> None:
     world, said = tried
     assert not BREACHES[name](world, said[name]), said[name]
 
 
 @pytest.fixture(scope="module", params=USERS)
 def bare(request: pytest.FixtureRequest) -> Iterator[tuple[World, dict[str, str]]]:
-    """The same without a wall."""
+    """The same without a sandbox."""
     with a_world(request.param) as world:
         names = [name for name in NAMES if name not in HARMLESS and name not in LAST]
         if world.uid != 0:
@@ -221,9 +223,9 @@ def test_every_attempt_would_succeed_without_it(
 def test_nothing_stays_when_the_command_has_ended(user: str) -> None:
     with a_world(user) as world:
         mark = f"RALPH_TEST_MARK={world.tag}"
-        done = world.fenced("env", mark, *world.attempts("daemon", "leave_in_tmp"))
-        told = json.loads(done.stdout)
-        assert told == {"daemon": "did: None", "leave_in_tmp": "did: left"}
+        done = world.sandboxed("env", mark, *world.attempts("daemon", "leave_in_tmp"))
+        answer = json.loads(done.stdout)
+        assert answer == {"daemon": "did: None", "leave_in_tmp": "did: left"}
         assert not _marked(mark)
         assert not list(Path("/tmp").glob(f"{world.tag}.*left"))
         assert not list(Path("/tmp").glob("ralph~*/tmp/" + world.tag + "*"))
@@ -242,7 +244,7 @@ def _marked(mark: str) -> list[str]:
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_what_a_session_is_for_works_behind_the_wall(user: str) -> None:
+def test_what_a_session_is_for_works_in_the_sandbox(user: str) -> None:
     script = (
         "set -e; echo new > new.txt; mkdir src; echo x > src/a; git add new.txt src;"
         " git commit -q -m inside; mkdir -p .ralph/features/login;"
@@ -250,12 +252,12 @@ def test_what_a_session_is_for_works_behind_the_wall(user: str) -> None:
         " echo t > $TMPDIR/t; cat .ralph.toml > /dev/null; git log --format=%s"
     )
     with a_world(user) as world:
-        done = world.fenced("sh", "-c", script)
+        done = world.sandboxed("sh", "-c", script)
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines() == ["inside", "first"]
         assert world.git(world.project, "log", "--format=%s").split() == ["inside", "first"]
         assert (world.project / ".ralph/features/login/spec.md").read_text() == "# login\n"
-        again = world.fenced("sh", "-c", "cat $XDG_CACHE_HOME/kept")
+        again = world.sandboxed("sh", "-c", "cat $XDG_CACHE_HOME/kept")
         assert again.stdout == "cached\n"
         assert not (world.home / ".cache/kept").exists()
         status = world.git(world.project, "status", "--porcelain", "--ignored")
@@ -265,19 +267,19 @@ def test_what_a_session_is_for_works_behind_the_wall(user: str) -> None:
 @pytest.mark.parametrize("code", [0, 3, 126, 127])
 def test_the_exit_code_is_passed_on(code: int) -> None:
     with a_world("user") as world:
-        assert world.fenced("sh", "-c", f"exit {code}").returncode == code
+        assert world.sandboxed("sh", "-c", f"exit {code}").returncode == code
 
 
 def test_a_program_that_does_not_exist_is_named() -> None:
     with a_world("user") as world:
-        done = world.fenced("no-such-program")
+        done = world.sandboxed("no-such-program")
         assert done.returncode == 69
         assert done.stderr == "ralph: no-such-program is not installed, or not on PATH\n"
 
 
 def test_standard_input_and_output_are_the_persons_own() -> None:
     with a_world("user") as world:
-        from tests.e2e.conftest import RALPH
+        from tests.e2e.ralph_process import RALPH
 
         done = subprocess.run(
             world.as_user([RALPH, "sandbox", "run", "--", "tr", "a-z", "A-Z"]),

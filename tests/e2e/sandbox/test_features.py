@@ -1,4 +1,4 @@
-"""Features behind the wall: sessions write documents and add tasks, and find `ralph` there."""
+"""Features in the sandbox: sessions write documents and add tasks, and find `ralph` there."""
 
 import json
 import os
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import RALPH, Project
+from tests.e2e.conftest import Project
+from tests.e2e.ralph_process import RALPH
 
 AGENT = """
 folder=.ralph/features/login
@@ -22,16 +23,16 @@ echo "<task-done>$RALPH_TASK_ID</task-done>"
 """
 
 
-def test_from_a_sentence_to_done_behind_the_wall(
-    walled: Project, monkeypatch: pytest.MonkeyPatch
+def test_from_a_sentence_to_done_in_the_sandbox(
+    sandboxed: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = str(Path(RALPH).parent)
     others = [part for part in os.environ["PATH"].split(":") if part != own]
     monkeypatch.setenv("PATH", ":".join(others))
-    walled.write("agent.sh", AGENT)
-    walled.agent("sh agent.sh")
-    walled.ralph("feature", "create", "login", "--request", "sign in by mail")
-    walled.ralph("run", "login")
-    shown = json.loads(walled.ralph("feature", "show", "login", "--json"))
+    sandboxed.write("agent.sh", AGENT)
+    sandboxed.agent("sh agent.sh")
+    sandboxed.ralph("feature", "create", "login", "--request", "sign in by mail")
+    sandboxed.ralph("run", "login")
+    shown = json.loads(sandboxed.ralph("feature", "show", "login", "--json"))
     assert shown["status"] == "done"
-    assert walled.git("status", "--porcelain") == ""
+    assert sandboxed.git("status", "--porcelain") == ""

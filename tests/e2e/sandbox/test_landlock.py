@@ -14,8 +14,7 @@ GAPS = frozenset(
         "git_config", "git_config_by_git", "git_config_by_rename", "git_hook", "git_attributes",
         "git_submodule_config", "git_folder_renamed", "settings", "settings_by_rename", "unmount",
         "gates", "templates", "templates_by_rename", "database", "database_journal", "logs",
-        "state_renamed", "project_agent_settings", "project_editor_settings",
-        "project_other_agent_settings", "nested_agent_settings_that_were_there",
+        "state_renamed", "nested_agent_settings_that_were_there",
         "hook_in_the_checkout", "filter_in_the_checkout",
         # No file is opened for these.
         "permissions", "times",
@@ -31,7 +30,7 @@ STOPPED = [name for name in NAMES if name not in GAPS]
 @pytest.fixture(scope="module", params=USERS)
 def tried(request: pytest.FixtureRequest) -> Iterator[tuple[World, dict[str, str]]]:
     with a_world(request.param, use="landlock") as world:
-        done = world.fenced(*world.attempts(*STOPPED))
+        done = world.sandboxed(*world.attempts(*STOPPED))
         assert done.returncode == 0, done.stderr
         yield world, json.loads(done.stdout)
 
@@ -45,7 +44,9 @@ def test_landlock_alone_stops_it(tried: tuple[World, dict[str, str]], name: str)
 @pytest.mark.parametrize("user", USERS)
 def test_what_it_does_not_stop_is_said(user: str) -> None:
     with a_world(user, use="landlock") as world:
-        done = world.fenced("sh", "-c", "echo x > new.txt && git add new.txt && git commit -qm new")
+        done = world.sandboxed(
+            "sh", "-c", "echo x > new.txt && git add new.txt && git commit -qm new"
+        )
         assert done.returncode == 0, done.stderr
         assert "landlock does not stop this: what judges can be changed" in done.stderr
         assert "landlock does not stop this: sockets of other programs" in done.stderr
@@ -54,6 +55,6 @@ def test_what_it_does_not_stop_is_said(user: str) -> None:
 
 def test_changed_settings_are_found_afterwards() -> None:
     with a_world("user", use="landlock") as world:
-        done = world.fenced("sh", "-c", "echo '# mine' >> .ralph.toml; echo x > .mcp.json")
+        done = world.sandboxed("sh", "-c", "echo '# mine' >> .ralph.toml; echo x > .mcp.json")
         assert f"{world.project}/.ralph.toml was changed meanwhile" in done.stderr
         assert not (world.project / ".mcp.json").exists()

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import RALPH
+from tests.e2e.ralph_process import RALPH
 from tests.e2e.sandbox.world import PYTHON, USERS, World, a_world
 
-KNOCK = """
+CONNECT = """
 import json, socket, sys
 print("ready", flush=True)
 reached = []
 for path in json.loads(sys.stdin.readline()):
-    knock = socket.socket(socket.AF_UNIX)
+    client = socket.socket(socket.AF_UNIX)
     try:
-        knock.connect(path)
+        client.connect(path)
         reached.append(path)
     except OSError:
         pass
@@ -43,7 +43,7 @@ def _places(world: World) -> list[Path]:
 @contextmanager
 def _inside(world: World, **env: str) -> "Iterator[subprocess.Popen[str]]":
     process = subprocess.Popen(
-        world.as_user([RALPH, "sandbox", "run", "--", PYTHON, "-c", KNOCK]),
+        world.as_user([RALPH, "sandbox", "run", "--", PYTHON, "-c", CONNECT]),
         cwd=world.project,
         env={**world.env, **env},
         stdin=subprocess.PIPE,

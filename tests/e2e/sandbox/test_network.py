@@ -39,10 +39,10 @@ print(socket.create_connection(server.getsockname()).recv(10).decode())
 
 
 def _fetch(world: World, *urls: str) -> dict[str, str]:
-    done = world.fenced(PYTHON, "-c", FETCH, *urls)
+    done = world.sandboxed(PYTHON, "-c", FETCH, *urls)
     assert done.returncode == 0, done.stderr
-    told: dict[str, str] = json.loads(done.stdout)
-    return told
+    answer: dict[str, str] = json.loads(done.stdout)
+    return answer
 
 
 def _port(world: World) -> int:
@@ -61,13 +61,13 @@ def test_with_the_network_on_a_server_is_reached(user: str) -> None:
 def test_with_the_network_off_nothing_is_reached(user: str, use: str) -> None:
     with a_world(user, network="off", use=use) as world:
         port = _port(world)
-        assert world.fenced(PYTHON, "-c", DIRECT, "127.0.0.1", str(port)).stdout.startswith(
+        assert world.sandboxed(PYTHON, "-c", DIRECT, "127.0.0.1", str(port)).stdout.startswith(
             "failed"
         )
         assert world.services.heard == set()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
             server.bind(("127.0.0.1", 0))
-            world.fenced(PYTHON, "-c", DATAGRAM, str(server.getsockname()[1]))
+            world.sandboxed(PYTHON, "-c", DATAGRAM, str(server.getsockname()[1]))
             with pytest.raises(BlockingIOError):
                 server.recv(10, socket.MSG_DONTWAIT)
 
@@ -75,7 +75,7 @@ def test_with_the_network_off_nothing_is_reached(user: str, use: str) -> None:
 @pytest.mark.parametrize("network", ["off", "proxy"])
 def test_a_command_can_talk_to_itself_without_a_network(network: str) -> None:
     with a_world("user", network=network) as world:
-        assert world.fenced(PYTHON, "-c", LOCAL).stdout == "hello\n"
+        assert world.sandboxed(PYTHON, "-c", LOCAL).stdout == "hello\n"
 
 
 @pytest.mark.parametrize("user", USERS)
@@ -89,11 +89,11 @@ def test_the_proxy_lets_listed_addresses_through_and_no_others(user: str, use: s
         # Python itself goes around a proxy for this machine; others do not.
         near = "import os; os.environ.pop('no_proxy'); os.environ.pop('NO_PROXY')\n"
         urls = (f"http://127.0.0.1:{listed}/", f"http://127.0.0.1:{other}/")
-        done = world.fenced(PYTHON, "-c", near + FETCH, *urls)
-        told = json.loads(done.stdout)
-        assert told[urls[0]] == "hello"
-        assert "403" in told[urls[1]]
-        direct = world.fenced(PYTHON, "-c", DIRECT, "127.0.0.1", str(listed))
+        done = world.sandboxed(PYTHON, "-c", near + FETCH, *urls)
+        answer = json.loads(done.stdout)
+        assert answer[urls[0]] == "hello"
+        assert "403" in answer[urls[1]]
+        direct = world.sandboxed(PYTHON, "-c", DIRECT, "127.0.0.1", str(listed))
         assert direct.stdout.startswith("failed"), direct.stdout
         assert len(world.services.heard) == 1
 
@@ -118,7 +118,7 @@ def test_the_proxy_asks_for_the_listed_domain_and_no_other() -> None:
         here = f"127.0.0.1:{_port(world)}"
         _listed(world, here)
         ask = f"GET http://{here}/ HTTP/1.1\\r\\nhOsT: other.example\\r\\nX: y\\r\\n\\r\\n"
-        assert "hello" in world.fenced(PYTHON, "-c", ASK, ask).stdout
+        assert "hello" in world.sandboxed(PYTHON, "-c", ASK, ask).stdout
         (heard,) = world.services.heard
         assert f"Host: {here}\r\n" in heard
         assert "other.example" not in heard
@@ -144,15 +144,17 @@ def test_tricks_do_not_lead_through_the_proxy(ask: str) -> None:
         port, other = _port(world), _port(world)
         here = f"127.0.0.1:{port}"
         _listed(world, here)
-        said = world.fenced(PYTHON, "-c", ASK, ask.format(here=here, port=port, other=other)).stdout
+        said = world.sandboxed(
+            PYTHON, "-c", ASK, ask.format(here=here, port=port, other=other)
+        ).stdout
         assert said.startswith("HTTP/1.1 403"), said
         assert world.services.heard == set()
 
 
 def test_the_proxy_keeps_the_exit_code_and_leaves_nothing_behind() -> None:
     with a_world("user", network="proxy") as world:
-        script = f"[ $(pgrep -c -f sandbox/proxy.py) != 0 ] || exit 9; : {world.tag}; exit 7"
-        assert world.fenced("sh", "-c", script).returncode == 7
+        script = f"[ $(pgrep -c -f sandbox/domain_proxy.py) != 0 ] || exit 9; : {world.tag}; exit 7"
+        assert world.sandboxed("sh", "-c", script).returncode == 7
         assert _proxies(world) == set()
 
 
@@ -163,6 +165,8 @@ def _proxies(world: World) -> set[str]:
             words = (folder / "cmdline").read_text().split("\0")
         except OSError:
             continue
-        if any(word.endswith("sandbox/proxy.py") for word in words) and world.tag in str(words):
+        if any(word.endswith("sandbox/domain_proxy.py") for word in words) and world.tag in str(
+            words
+        ):
             found.add(folder.name)
     return found

@@ -1,12 +1,15 @@
 """Programs that Ralph starts by name: never one that a session has put on the PATH."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import DONE, Project
-from tests.e2e.stage import warnings
+from tests.e2e.fault_helpers import refused, warnings
+from tests.e2e.logins import log_in
 from tests.e2e.terminal import Terminal
 
 PLANTED = (
@@ -49,6 +52,40 @@ def _path(tools: Path, *more: Path) -> str:
     return os.pathsep.join(map(str, (tools, *more, os.environ["PATH"])))
 
 
+def test_sessions_write_in_no_folder_in_which_python_looks_for_ralphs_modules(
+    plain: Project,
+) -> None:
+    (plain.path / "src").mkdir()
+    plant = "mkdir -p src later; touch src/sitecustomize.py; touch later/sitecustomize.py"
+    command = [sys.executable, "-m", "ralph", "sandbox", "run", "--", "sh", "-c", plant]
+    done = subprocess.run(command, cwd=plain.path, capture_output=True, text=True, check=False)
+    refused(done, 69, f"Python looks for modules of Ralph in {plain.path}, where they write")
+    command.insert(1, "-P")
+    env = {**os.environ, "PYTHONPATH": "src:later"}
+    done = subprocess.run(
+        command, cwd=plain.path, capture_output=True, text=True, check=False, env=env
+    )
+    assert f"Ralph runs from {plain.path}/src, in the checkout" in done.stderr
+    assert not [*(plain.path / "src").iterdir()]
+    assert not (plain.path / "later").exists()
+
+
+def test_sessions_do_not_change_what_a_persons_commands_start_outside(
+    plain: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "tools/edit --wait")
+    talk = plain.write("tools/talk.sh", "#!/bin/sh\n")
+    settings = '[agent]\ncommand = "true"\ninteractive = "tools/talk.sh"\n'
+    plain.write(".ralph.toml", f'{settings}[notify]\ncommand = "sh tools/tell.sh"\n')
+    script = "cd tools; for name in talk.sh tell.sh edit; do echo evil > $name; done"
+    said = plain.try_ralph("sandbox", "run", "--", "sh", "-c", script).stderr
+    assert "cannot create talk.sh" in said
+    assert "tools/tell.sh appeared, where nothing may be put" in said
+    assert "tools/edit appeared, where nothing may be put" in said
+    assert [*talk.parent.iterdir()] == [talk]
+    assert talk.read_text() == "#!/bin/sh\n"
+
+
 def test_what_a_session_puts_on_the_path_is_not_started_outside(
     plain: Project, tools: Path, outside: Path
 ) -> None:
@@ -61,7 +98,7 @@ def test_what_a_session_puts_on_the_path_is_not_started_outside(
     for title in ("first", "second"):
         plain.add(title)
     assert plain.events(PATH=_path(tools))[-1]["outcome"] == "complete"
-    assert sorted(os.listdir(tools)) == sorted(PLANTED)
+    assert sorted(os.listdir(tools)) == sorted({*PLANTED} - {"git", "sh"})
     for words in (
         ("doctor",),
         ("agents", "list"),
@@ -77,12 +114,14 @@ def test_what_a_session_puts_on_the_path_is_not_started_outside(
 def test_what_a_persons_own_command_names_in_the_checkout_stays_as_it_is(
     plain: Project, outside: Path
 ) -> None:
-    plain.write("scripts/tell.sh", "# mine\n")
-    script = f"echo touch {outside}/caught >> scripts/tell.sh; mv scripts away; {DONE}"
+    plain.write("scripts/tell.sh", "sh scripts/inner.sh\n")
+    plain.write("scripts/inner.sh", "# mine\n")
+    script = "".join(f"echo touch {outside}/caught >> scripts/{x}.sh; " for x in ("tell", "inner"))
+    script += f"mv scripts away; {DONE}"
     plain.agent(script, notify='command = "sh scripts/tell.sh --loud"\non = ["complete"]')
     plain.add("a task")
     assert plain.events()[-1]["outcome"] == "complete"
-    assert (plain.path / "scripts/tell.sh").read_text() == "# mine\n"
+    assert (plain.path / "scripts/inner.sh").read_text() == "# mine\n"
     assert not (outside / "caught").exists()
 
 
@@ -98,6 +137,7 @@ def test_another_agent_on_the_path_is_not_taken_for_the_persons_own(
 ) -> None:
     _install(outside / "bin", "claude", CLAUDE.format(who="mine"))
     _install(tools, "claude", CLAUDE.format(who="another"))
+    log_in()
     plain.write(".ralph.toml", '[agent]\nname = "claude"\n')
     plain.git("add", "-A")
     plain.git("commit", "-q", "-m", "set up")
@@ -110,10 +150,11 @@ def test_another_agent_on_the_path_is_not_taken_for_the_persons_own(
 def test_at_a_terminal_it_is_the_persons_own_agent_too(
     plain: Project, tools: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There no wall stands around it: a person is asked instead."""
+    """There no sandbox stands around it: a person is asked instead."""
     _install(outside / "bin", "claude", "#!/bin/sh\necho it is mine\n")
     _install(tools, "claude", f"#!/bin/sh\ntouch {outside}/caught\n")
     monkeypatch.setenv("PATH", _path(tools, outside / "bin"))
+    log_in()
     plain.write(".ralph.toml", '[agent]\nname = "claude"\n')
     terminal = Terminal(plain, "feature", "spec", "login")
     terminal.ended()
@@ -124,6 +165,7 @@ def test_at_a_terminal_it_is_the_persons_own_agent_too(
 def test_an_agent_that_is_nowhere_but_in_the_checkout_is_said(plain: Project, tools: Path) -> None:
     path = os.pathsep.join((str(tools), *("/usr/bin", "/bin")))
     _install(tools, "claude", CLAUDE.format(who="only"))
+    log_in()
     plain.write(".ralph.toml", '[agent]\nname = "claude"\n')
     plain.git("add", "-A")
     plain.git("commit", "-q", "-m", "set up")

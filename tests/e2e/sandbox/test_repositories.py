@@ -1,4 +1,5 @@
-"""Checkouts that are not simply a folder with a `.git` in it, and walls that are tampered with."""
+"""Checkouts that are not simply a folder with a `.git` in it, and sandboxes that are tampered
+with."""
 
 import json
 import os
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import RALPH, wait_for
+from tests.e2e.conftest import wait_for
+from tests.e2e.ralph_process import RALPH
 from tests.e2e.sandbox.world import USERS, World, a_world
 
 
@@ -223,7 +225,7 @@ def test_a_submodule_cannot_be_made_a_trap(user: str) -> None:
         assert not caught.exists()
         world.do("sh", "-c", script, cwd=world.project, check=False, **IDENTITY)
         world.do("git", "status", cwd=world.project)
-        assert caught.exists(), "without a wall it is one"
+        assert caught.exists(), "without a sandbox it is one"
 
 
 def test_root_does_not_work_in_somebody_elses_checkout() -> None:
@@ -232,7 +234,7 @@ def test_root_does_not_work_in_somebody_elses_checkout() -> None:
     with a_world("root") as world:
         subprocess.run(["chown", "-R", "65534", str(world.project)], check=True)
         world.do("git", "config", "--global", "safe.directory", "*", cwd=world.project)
-        done = world.fenced("true")
+        done = world.sandboxed("true")
         assert done.returncode == 69
         assert "belongs to another user" in done.stderr
         assert "setpriv --reuid=65534" in done.stderr

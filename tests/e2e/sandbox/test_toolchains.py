@@ -1,11 +1,12 @@
 """A home is hidden, and yet what is installed in it works: as root, as a user, by each wall."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import RALPH
+from tests.e2e.ralph_process import RALPH
 from tests.e2e.sandbox.world import PYTHON, SECRET, USERS, World, a_world
 
 HELLO = '#!/bin/sh\ncat "$(dirname "$(readlink -f "$0")")/../lib/words"\n'
@@ -58,7 +59,7 @@ def test_programs_in_the_home_work_and_nothing_else_is_seen(user: str, use: str)
             + " ".join(f"~/{store}" for store in STORES)
             + '; do if cat "$file"; then echo "sees $file"; fi; done; ls -A ~'
         )
-        done = world.fenced("sh", "-c", script, PATH=path)
+        done = world.sandboxed("sh", "-c", script, PATH=path)
         words = "from a folder of the PATH,behind links,of an app,by its interpreter,of a link"
         assert done.stdout.splitlines()[:5] == words.split(","), done.stderr
         assert SECRET not in done.stdout
@@ -78,6 +79,18 @@ def test_every_visible_path_says_why() -> None:
         assert places[f"{world.home}/apps/deep/app/bin"]["why"] == f"{link} leads there"
         assert places[str(world.home)]["access"] == "hide"
         assert not [path for path in places if "private-notes" in path or ".unknown" in path]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root could read it anyway")
+@pytest.mark.parametrize("use", ["bubblewrap", "landlock"])
+def test_a_session_of_root_sees_of_the_system_what_everybody_sees(use: str) -> None:
+    with a_world("root", use=use) as world:
+        key = Path("/etc", world.tag)
+        key.write_text(SECRET)
+        key.chmod(0o600)
+        done = world.sandboxed("sh", "-c", f"cat {key}; cat /etc/passwd")
+        assert SECRET not in done.stdout
+        assert "root:" in done.stdout
 
 
 def test_what_a_person_opens_is_seen() -> None:
@@ -119,10 +132,10 @@ def test_a_link_that_a_session_planted_opens_nothing() -> None:
             " touch venv/pyvenv.cfg; ln -s ~/Documents/bin/note venv/bin/python;"
             " mkdir -p .git/objects/info; echo ~/Documents > .git/objects/info/alternates"
         )
-        world.fenced("sh", "-c", plant)
+        world.sandboxed("sh", "-c", plant)
         path = f"{world.project}/bin:{world.env['PATH']}"
         look = "cat .venv/bin/note bin/note venv/bin/python; ls ~/Documents"
-        done = world.fenced("sh", "-c", look, PATH=path)
+        done = world.sandboxed("sh", "-c", look, PATH=path)
         assert SECRET not in done.stdout
         assert "lib" not in done.stdout
 
@@ -139,7 +152,7 @@ def test_a_password_in_gits_settings_is_hidden_and_commits_have_their_author(use
         world.write(world.home / ".gitconfig", settings.format(SECRET))
         world.give()
         script = "cat ~/.gitconfig; git config --list; git commit -q --allow-empty -m inside"
-        done = world.fenced("sh", "-c", script)
+        done = world.sandboxed("sh", "-c", script)
         assert SECRET not in done.stdout
         assert world.git(world.project, "log", "-1", "--format=%an %s") == "Ann inside\n"
 

@@ -1,5 +1,5 @@
 """A person's machine in small: a home with secrets, repositories, services, a process. And ways to
-run a command there, behind a wall or not, as root or as anybody."""
+run a command there, in a sandbox or not, as root or as anybody."""
 
 import contextlib
 import ctypes
@@ -16,7 +16,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.e2e.conftest import RALPH
+from ralph.files import remove_tree
+from tests.e2e.ralph_process import RALPH
 
 HERE = Path(__file__).parent
 NOBODY = 65534
@@ -84,11 +85,11 @@ class Services:
     def _serve(self, server: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
-                guest, _ = server.accept()
-                with guest:
-                    guest.settimeout(10)
-                    self.heard.add(guest.recv(1000).decode("latin-1"))
-                    guest.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+                client, _ = server.accept()
+                with client:
+                    client.settimeout(10)
+                    self.heard.add(client.recv(1000).decode("latin-1"))
+                    client.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello")
 
     def close(self) -> None:
         for server in self._open:
@@ -168,7 +169,7 @@ class World:
         self._listen_by_a_short_name()
         self._keep_a_key()
         self.give()
-        self.config = self.write(self.base / "world.json", json.dumps(self._told()))
+        self.config = self.write(self.base / "world.json", json.dumps(self._facts()))
         self.config.chmod(0o644)
 
     def _listen_by_a_short_name(self) -> None:
@@ -185,7 +186,7 @@ class World:
         words = (b"user", self.tag.encode(), SECRET.encode(), len(SECRET), -3)
         assert ctypes.CDLL(None).syscall(call, *words) > 0
 
-    def _told(self) -> dict[str, object]:
+    def _facts(self) -> dict[str, object]:
         return {
             "tag": self.tag,
             "base": str(self.base),
@@ -215,8 +216,8 @@ class World:
             cwd=self.home,
             start_new_session=True,
         )
-        told = {**self._told(), "outside": process.pid}
-        self.config.write_text(json.dumps(told))
+        facts = {**self._facts(), "outside": process.pid}
+        self.config.write_text(json.dumps(facts))
         return process
 
     def as_user(self, argv: Sequence[str]) -> list[str]:
@@ -249,7 +250,7 @@ class World:
         assert done.returncode == 0 or not check, f"{argv}: {done.stdout}\n{done.stderr}"
         return done
 
-    def fenced(self, *argv: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    def sandboxed(self, *argv: str, **env: str) -> "subprocess.CompletedProcess[str]":
         return self.ralph("sandbox", "run", "--", *argv, check=False, **env)
 
     def attempts(self, *names: str) -> list[str]:
@@ -267,12 +268,12 @@ class World:
             Path(folder, self.tag).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             os.rmdir(f"/sys/fs/cgroup/{self.tag}")
-        for path in Path("/tmp").glob(f"{self.tag}*"):
-            shutil.rmtree(path, ignore_errors=True)
-            path.unlink(missing_ok=True)
-        for path in Path("/var/tmp").glob(f"{self.tag}*"):
-            path.unlink(missing_ok=True)
-        shutil.rmtree(self.base)
+        for left in Path("/tmp").glob(f"{self.tag}*"):
+            shutil.rmtree(left, ignore_errors=True)
+            left.unlink(missing_ok=True)
+        for left in Path("/var/tmp").glob(f"{self.tag}*"):
+            left.unlink(missing_ok=True)
+        remove_tree(str(self.base))
 
 
 def _reachable() -> list[str]:

@@ -19,7 +19,7 @@ def test_a_team_builds_stories_and_ralph_ticks_them(project: Project) -> None:
     project.write(PRD, TEXT)
     project.write(".ralph/IMPLEMENTATION_PLAN.md", "# Plan\n")
     project.agent(PRESUMPTUOUS, sandbox='mode = "off"')
-    project.ralph("build", "1", code=4)
+    project.ralph("story", "build", "1", code=4)
     begun = (project.path / PRD).read_text()
     assert (begun.count("[x] US-"), begun.count("[ ] US-")) == (1, 3)
     project.ralph("run", "--workers", "2", "--limit", "2", code=4)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Project, wait_for
-from tests.e2e.stage import CLAIM, Stage, ended, refs, refused, until
-from tests.e2e.team.yard import Yard
+from tests.e2e.crash_points import left_running
+from tests.e2e.fault_helpers import CLAIM, Stage, ended, refs, refused, until
+from tests.e2e.team.team_project import Yard
 
 WRITES = 'echo x > "$RALPH_TASK_ID.txt"; echo "<task-done>$RALPH_TASK_ID</task-done>"'
 """An agent that gets into nobody's way."""
@@ -22,16 +23,21 @@ def yard(tmp_path: Path) -> Yard:
     return Yard(tmp_path / "project")
 
 
-def test_eight_workers_merge_sixty_tasks_once_each(yard: Yard, tmp_path: Path) -> None:
-    tasks = yard.plan(60, quarrels=4, nap=0.1)
-    events = yard.events("--workers", "8")
-    assert events[-1]["outcome"] == "complete"
+@pytest.mark.parametrize(
+    ("workers", "count"), [(3, 9), pytest.param(8, 60, marks=pytest.mark.soak)]
+)
+def test_workers_merge_every_task_once(
+    yard: Yard, tmp_path: Path, workers: int, count: int
+) -> None:
+    tasks = yard.plan(count, quarrels=4, nap=0.1)
+    events = yard.events("--workers", str(workers))
+    assert (events[-1]["outcome"], events[-1]["commits"]) == ("complete", len(tasks))
     yard.check_all_done(tasks)
     merges = [one for one in events if one["event"] == "work_merged"]
     assert sorted(one["task_id"] for one in merges) == sorted(tasks)
     yard.check_every_merge([one["commit"] for one in merges], tmp_path / "again")
-    seats = {one["seat"] for one in events if one["event"] == "worker_joined"}
-    assert seats == {f"teammate-{number}" for number in range(1, 9)}
+    slots = {one["slot"] for one in events if one["event"] == "worker_joined"}
+    assert slots == {f"teammate-{number}" for number in range(1, workers + 1)}
     kinds = {ref.split("/")[2] for ref in refs(yard)}
     assert kinds <= {"conflict", "kept", "rescued", "tip", "followed"}, refs(yard)
 
@@ -47,7 +53,7 @@ def test_two_at_a_time(project: Project) -> None:
     one.enter()
     two.enter()
     assert [project.status(task) for task in tasks] == ["in_progress"] * 2
-    workers = json.loads(project.ralph("team", "status", "--json"))["workers"]
+    workers = json.loads(project.ralph("status", "--json"))["team"]["workers"]
     assert {worker["task"] for worker in workers} == set(tasks)
     one.go()
     two.go()
@@ -61,7 +67,7 @@ def test_what_is_not_committed_is_an_error_that_says_what_to_do(project: Project
     project.agent(WRITES)
     task = project.add("a")
     project.write("README.md", "edited\n")
-    refused(project.try_ralph("run", "--workers", "2"), 65, "README.md", "git stash -u")
+    refused(project.try_ralph("run", "--workers", "2"), 65, "README.md", "git stash")
     assert project.status(task) == "pending"
 
 
@@ -177,6 +183,27 @@ def test_ctrl_c_gives_every_claim_back(project: Project) -> None:
     assert [project.status(task) for task in tasks] == ["done"] * 2
 
 
+def test_a_second_ctrl_c_does_not_wait_for_agents_and_gives_every_claim_back(
+    project: Project,
+) -> None:
+    one, two = Stage(project, "one"), Stage(project, "two")
+    deaf = "trap '' INT TERM HUP;"
+    project.agent(
+        f'{deaf} case "$(cat)" in *alpha*) {one.agent(WRITES)};; *) {two.agent(WRITES)};; esac',
+        sandbox='mode = "off"',
+    )
+    tasks = [project.add("alpha"), project.add("beta")]
+    run = project.start("run", "--workers", "2", "--json")
+    one.enter()
+    two.enter()
+    run.send_signal(2)
+    run.send_signal(2)
+    ended(run, code=130)
+    assert left_running(project) == []
+    assert [project.status(task) for task in tasks] == ["pending"] * 2
+    assert [project.task(task)["claimed_by"] for task in tasks] == [None, None]
+
+
 def test_stop_lets_every_session_end(project: Project) -> None:
     one, two = Stage(project, "one"), Stage(project, "two")
     project.agent(
@@ -203,10 +230,10 @@ def test_a_worker_that_is_killed_leaves_the_others_working(project: Project) -> 
     )
     slow = project.add("slow")
     run = project.start("run", "--json", "--workers", "2")
-    joined = {}
+    joined: dict[str, object] = {}
     while len(joined) < 2:
-        told = until(run, "worker_joined")
-        joined[told["worker"]] = told
+        joined_event = until(run, "worker_joined")
+        joined[joined_event["worker"]] = joined_event
     stage.enter()
     holder = project.task(slow)["claimed_by"]
     kill_worker(project, holder)
@@ -312,7 +339,7 @@ def test_a_usage_limit_is_known_to_all(project: Project) -> None:
     assert begun[tasks[2]] >= until
 
 
-def test_a_team_is_verified_behind_its_walls(project: Project) -> None:
+def test_a_team_is_verified_behind_its_sandboxes(project: Project) -> None:
     script = project.write(
         "agent.sh",
         'case "$RALPH_ROLE" in verify) test -e "$RALPH_TASK_ID.txt" && echo "<verify-pass/>";;'

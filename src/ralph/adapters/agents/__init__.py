@@ -1,1 +1,1 @@
-"""Programs that can do a task. Each file knows one of them; nothing else does."""
+"""Agent adapters. Each module knows one agent program."""

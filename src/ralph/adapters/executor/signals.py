@@ -1,13 +1,14 @@
-"""What Ctrl-C means: once, end in good order and within a bounded time; twice, end now."""
+"""Signal handling: the first Ctrl-C ends the run in good order, the second ends it at once."""
 
 import contextlib
 import os
 import signal
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Final, Self
 
-from ralph.adapters.executor.processes import Processes
+from ralph.adapters.executor.process_executor import ProcessExecutor
+from ralph.ports.executor import SECOND
 
 CAUGHT: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -23,15 +24,14 @@ Handler = Callable[[int, FrameType | None], Any] | int | None
 class Signals:
     """While open, signals are noted and wake the loop; nothing is interrupted half-way."""
 
-    def __init__(self, processes: Processes) -> None:
+    def __init__(self, processes: ProcessExecutor) -> None:
         self._processes = processes
         self.interrupted: str | None = None
-        """The name of the first signal that came."""
-        self.last_deed: Callable[[], object] = lambda: None
-        """What is left to do when there is no time for anything else: the terminal."""
+        """The name of the first signal that came, or `SECOND`."""
+        self.restore_terminal: Callable[[], object] = lambda: None
+        """Called before Ralph exits at once."""
         self.limit_s = processes.grace_s + LIMIT_S
         """Whatever the run waits for when a signal comes, it ends after so long."""
-        self._interrupts = 0
         self._old: dict[signal.Signals, Handler] = {}
         self._old_wakeup = -1
 
@@ -47,20 +47,18 @@ class Signals:
         self._old[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._give_up)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def forgive(self) -> None:
-        """The person is asked what it was meant for: the next signal counts anew."""
+    def clear(self) -> bool:
+        """The person is asked what it was meant for, and the next signal counts as the first.
+        False: a second one came meanwhile, so there is nothing to ask."""
+        if self.interrupted == SECOND:
+            return False
         self.interrupted = None
-        self._interrupts = 0
         signal.setitimer(signal.ITIMER_REAL, 0)
-        self._processes.forgive()
+        self._processes.clear_interrupt()
+        return True
 
     def interrupt(self, name: str) -> None:
         """End in good order, as if that signal had come."""
@@ -70,11 +68,10 @@ class Signals:
             signal.setitimer(signal.ITIMER_REAL, self.limit_s)
 
     def close(self) -> None:
-        """Put everything back as it was."""
         if self._old:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for number, old in self._old.items():
-            # None: set by something that is not Python, so it cannot be put back.
+            # None: set by something that is not Python, so it cannot be restored.
             signal.signal(number, old if old is not None else signal.SIG_DFL)
         if self._old:
             signal.set_wakeup_fd(self._old_wakeup)
@@ -82,11 +79,16 @@ class Signals:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         del frame
-        self.interrupt(signal.Signals(number).name)
-        if number == signal.SIGINT:
-            self._interrupts += 1
-            if self._interrupts > 1:
+        name, first = signal.Signals(number).name, self.interrupted
+        if first is None:
+            self.interrupt(name)
+        elif first == SECOND:
+            if number == signal.SIGINT:
                 self._end_now()
+        # In whichever order they arrive: a lead sends its workers SIGTERM, then SIGINT.
+        elif "SIGINT" in (name, first):
+            self.interrupted = SECOND
+            self._processes.hurry()
 
     def _give_up(self, number: int, frame: FrameType | None) -> None:
         del number, frame
@@ -98,5 +100,5 @@ class Signals:
         self._processes.kill_now()
         # It was interrupted in the middle of something, perhaps of this very thing.
         with contextlib.suppress(Exception):
-            self.last_deed()
+            self.restore_terminal()
         os._exit(130)

@@ -1,6 +1,6 @@
-"""The last thing before a command starts behind its wall: run by itself, as a script.
+"""The last thing before a command starts in its sandbox: run by itself, as a script.
 
-    python -I -S launcher.py started=FILE [scope=1] [write=PATH…] -- COMMAND…
+    python -I -S launcher.py [scope=1] [write=PATH…] -- COMMAND…
 
 It hears signals again (bubblewrap is told not to), lets Landlock close what mounts cannot, or all
 of it where there are no mounts, and becomes the command. Every session and every gate pays for it,
@@ -11,6 +11,7 @@ import _signal  # type: ignore[import-not-found]
 import ctypes
 import os
 import resource
+import struct
 import sys
 
 NO_NEW_PRIVS = 38
@@ -31,7 +32,8 @@ FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL | CONNECT_UNIX
 CONNECT_TCP = 2
 ABSTRACT_SOCKETS, SIGNALS = 1, 2
 KNOWS_UNIX_SOCKETS = 9
-GOES_FIRST = b"500"
+OOM_SCORE = b"500"
+STARTED_FD = 8
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 
 Orders = dict[str, list[str]]
@@ -46,24 +48,7 @@ class Program(ctypes.Structure):
 class Ruleset(ctypes.Structure):
     """struct landlock_ruleset_attr."""
 
-    _fields_ = (
-        ("files", ctypes.c_uint64),
-        ("network", ctypes.c_uint64),
-        ("scoped", ctypes.c_uint64),
-    )
-
-
-class Beneath(ctypes.Structure):
-    """struct landlock_path_beneath_attr."""
-
-    _pack_ = 1
-    _fields_ = (("access", ctypes.c_uint64), ("fd", ctypes.c_int32))
-
-
-class Port(ctypes.Structure):
-    """struct landlock_net_port_attr."""
-
-    _fields_ = (("access", ctypes.c_uint64), ("port", ctypes.c_uint64))
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("files", "network", "scoped"))
 
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -85,8 +70,7 @@ def main() -> None:
         orders.setdefault(name, []).append(value)
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
         _signal.signal(number, _signal.SIG_DFL)
-    # By this it is told from outside that the wall stood.
-    os.close(os.open(orders["started"][0], os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    _report_start()
     if "dies" in orders:
         libc.prctl(DIE_WITH_PARENT, _signal.SIGKILL, 0, 0, 0)
     _limit(orders)
@@ -100,15 +84,27 @@ def main() -> None:
     _become(sys.argv[split + 1 :])
 
 
+def _report_start() -> None:
+    """To a file outside, which nothing that runs in the sandbox can change after this."""
+    try:
+        os.write(STARTED_FD, b"1")
+        os.close(STARTED_FD)
+    except OSError:
+        pass  # nothing asks
+
+
 def _limit(orders: Orders) -> None:
     """What the kernel counts for each process, or each user."""
     # If the machine runs out of memory, a session goes before anything of the person's.
     try:
         fd = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
-        os.write(fd, GOES_FIRST)
+        os.write(fd, OOM_SCORE)
         os.close(fd)
     except OSError:
         pass
+    # A crash writes no file, and with 1 in place of 0 it starts no program outside, either.
+    core = 1 if resource.getrlimit(resource.RLIMIT_CORE)[1] else 0
+    resource.setrlimit(resource.RLIMIT_CORE, (core, core))
     kinds = {"files": resource.RLIMIT_NOFILE, "size": resource.RLIMIT_FSIZE}
     if "alone" not in orders:
         # Counted in a namespace of its own; without one all processes of the person would count.
@@ -142,7 +138,7 @@ def enclose(orders: Orders) -> None:
     hidden = set(orders.get("hide", ()))
     rules = []
     for root in orders.get("read", ()):
-        # Names can be listed in all of it, for whoever looks for what there is.
+        # Names can be listed in all of it, for programs that look for what is there.
         rules += [(root, READ_DIR), *((path, may_read) for path in _open_paths(root, hidden))]
     # Its own sockets can be reached anyway, wherever they are.
     rules += ((path, files & ~CONNECT_UNIX) for path in orders.get("write", ()))
@@ -173,7 +169,7 @@ def _open_paths(root: str, hidden: set[str]) -> list[str]:
     try:
         entries = [entry for entry in os.scandir(root) if not entry.is_symlink()]
     except OSError:
-        return []  # nobody can look there anyway
+        return []  # it cannot be listed anyway
     kept = [entry.path for entry in entries if entry.path not in hidden]
     return [path for inside in kept for path in _open_paths(inside, hidden)]
 
@@ -184,8 +180,8 @@ def _restrict(ruleset: Ruleset, rules: list[tuple[str, int]], ports: list[str]) 
     for path, access in rules:
         _allow(handle, path, access & ruleset.files)
     for number in ports:
-        port = Port(CONNECT_TCP, int(number))
-        _checked(libc.syscall(ADD, handle, PORT, ctypes.byref(port), 0))
+        port = struct.pack("=QQ", CONNECT_TCP, int(number))
+        _checked(libc.syscall(ADD, handle, PORT, port, 0))
     _checked(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(libc.syscall(RESTRICT, handle, 0))
     os.close(handle)
@@ -205,9 +201,9 @@ def _allow(handle: int, path: str, access: int) -> None:
     try:
         if not os.path.isdir(path):
             access &= FOR_FILES
-        beneath = Beneath(access, fd)
         if access:
-            _checked(libc.syscall(ADD, handle, BENEATH, ctypes.byref(beneath), 0))
+            beneath = struct.pack("=Qi", access, fd)
+            _checked(libc.syscall(ADD, handle, BENEATH, beneath, 0))
     finally:
         os.close(fd)
 
@@ -221,7 +217,7 @@ def _read(path: str) -> bytes:
 
 
 def _filter(calls: bytes) -> None:
-    """No more of these system calls; see calls.py."""
+    """No more of these system calls; see launch_commands.py."""
     program = Program(len(calls) // 8, calls)
     _checked(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(libc.prctl(SECCOMP, FILTER, ctypes.byref(program), 0, 0))

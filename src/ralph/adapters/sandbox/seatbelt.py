@@ -1,4 +1,4 @@
-"""macOS: a profile for `sandbox-exec`. Of two rules that fit, the later one counts."""
+"""macOS: a sandbox profile for `sandbox-exec`. Of two matching rules, the later one wins."""
 
 import os
 import re
@@ -8,23 +8,27 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ralph.adapters.sandbox.launching import (
-    filtering,
-    launcher,
-    shell,
-    to_proxy,
-    unstartable,
-    whole_path,
+from ralph.adapters.sandbox import launch_commands
+from ralph.adapters.sandbox.resolved_paths import (
+    ResolvedPath,
+    ResolvedRules,
+    folders_between,
+    to_start,
 )
-from ralph.adapters.sandbox.terrain import Lot, folders_between, limits_for, survey, to_start
-from ralph.core.ending import Exit
-from ralph.core.fence import Access, Fence, Network, Place, is_inside, ordered
-from ralph.ports.executor import Captures, Command
-from ralph.ports.sandbox import Trouble
+from ralph.core.sandbox_rules import (
+    Access,
+    NetworkAccess,
+    PathRule,
+    SandboxRules,
+    is_inside,
+    outermost_first,
+)
+from ralph.ports.executor import Command, CommandRunner
+from ralph.ports.sandbox import SandboxProblem
 
 PROGRAM: Final = "/usr/bin/sandbox-exec"
 SAYS: Final = "sandbox-exec: "
-GAPS: Final = (
+KNOWN_LIMITS: Final = (
     "other processes can be seen",
     "sockets of other programs in the checkout can be reached",
     "an agent whose login is in the key chain works in your own folder of it",
@@ -45,83 +49,67 @@ class Seatbelt:
     """A `Sandbox`. The profile is a file in the session's own folder, and goes with it."""
 
     name = "sandbox-exec"
-    stands_in = False
-    shows_others = False
-    gaps: Sequence[str] = GAPS
+    is_fallback = False
+    can_replace_folders = False
+    known_limits: Sequence[str] = KNOWN_LIMITS
 
-    def probe(self, executor: Captures) -> Trouble | None:
-        """Start `true` under the simplest profile."""
+    def probe(self, executor: CommandRunner) -> SandboxProblem | None:
         if which(PROGRAM) is None:
-            return Trouble(reason=f"there is no {PROGRAM}", way_out="it is a part of macOS")
-        argv = (PROGRAM, "-p", HEAD, "/usr/bin/true")
-        got = executor.capture(argv, cwd="/", timeout_s=20.0)
-        said = got.stderr.decode("utf-8", "replace").strip()[:200]
-        return (
-            None
-            if got.code == 0
-            else Trouble(
-                reason=f"sandbox-exec cannot start: {said}", way_out="not inside another sandbox"
-            )
-        )
+            return SandboxProblem(reason=f"there is no {PROGRAM}", way_out="it is a part of macOS")
+        error = launch_commands.start_error(executor, PROGRAM, "-p", HEAD, "/usr/bin/true")
+        reason = f"sandbox-exec cannot start: {error}"
+        way_out = "not inside another sandbox"
+        return SandboxProblem(reason=reason, way_out=way_out) if error else None
 
-    def wrap(self, command: Command, fence: Fence) -> Command:
-        """The same, under a profile that is written beside the session's temporary folder."""
-        env = fence.environment(command.env)
-        program = whole_path(command, env)
-        if not program:
-            return unstartable(command)
-        ground = survey(fence, env.get("PATH", os.defpath))
-        path = os.path.join(os.path.dirname(fence.temp), "profile.sb")
+    def wrap(self, command: Command, rules: SandboxRules) -> Command:
+        temp, port = rules.temp, rules.port
+        return launch_commands.wrap_command(command, rules, self._start, temp=temp, port=port)
+
+    def _start(
+        self, command: Command, rules: SandboxRules, resolved: ResolvedRules, program: str
+    ) -> tuple[str, ...]:
+        path = os.path.join(os.path.dirname(rules.temp), "profile.sb")
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(profile(fence, ground.blocked, program))
-        argv = (
-            *shell(patient=True),
-            *filtering(fence, command.env, fence.port),
+            file.write(profile(rules, resolved.blocked, program))
+        named = (f"{name}={value}" for name, value in parameters(rules))
+        return (
+            *launch_commands.outer_shell(rules),
+            *launch_commands.proxy_command(rules, command.env, rules.port),
             *(PROGRAM, "-f", path),
-            *(part for name, value in parameters(fence) for part in ("-D", f"{name}={value}")),
-            *launcher(fence.temp, limits=fence.limits),
+            *(part for setting in named for part in ("-D", setting)),
+            *launch_commands.launcher_command(limits=rules.limits),
             *command.argv,
         )
-        temp = dict.fromkeys(("TMPDIR", "TMP", "TEMP"), fence.temp)
-        return replace(
-            command,
-            argv=argv,
-            env={**env, **temp, **to_proxy(fence, fence.port)},
-            limits=limits_for(fence, ground.lots),
-        )
 
-    def has_failed(self, exit_: Exit) -> str:
-        """It says so itself."""
-        said = exit_.stderr.strip()
-        failed = exit_.stop is None and exit_.code in (65, 71) and said.startswith(SAYS)
-        return said.splitlines()[0][:200] if failed else ""
+    def setup_error(self, code: int | None, stderr: str) -> str:
+        return launch_commands.error_line(stderr, SAYS) if code in (65, 71) else ""
 
 
-def parameters(fence: Fence) -> tuple[tuple[str, str], ...]:
+def parameters(rules: SandboxRules) -> tuple[tuple[str, str], ...]:
     """What the profile leaves open, longest first."""
     found = (
-        ("PROJECT_DIR", os.path.realpath(fence.top)),
-        ("ROOT_GIT_DIR", os.path.realpath(fence.git)),
-        ("HOME", os.path.realpath(fence.home)),
+        ("PROJECT_DIR", os.path.realpath(rules.top)),
+        ("ROOT_GIT_DIR", os.path.realpath(rules.git)),
+        ("HOME", os.path.realpath(rules.home)),
     )
     return tuple(sorted(found, key=lambda one: -len(one[1])))
 
 
-def profile(fence: Fence, blocked: Sequence[str], program: str) -> str:
-    """The whole profile."""
-    return HEAD + "".join(f"{line}\n" for line in _rules(fence, blocked, program))
+def profile(rules: SandboxRules, blocked: Sequence[str], program: str) -> str:
+    return HEAD + "".join(f"{line}\n" for line in _rules(rules, blocked, program))
 
 
-def _rules(fence: Fence, blocked: Sequence[str], program: str) -> Iterator[str]:
-    named = parameters(fence)
+def _rules(rules: SandboxRules, blocked: Sequence[str], program: str) -> Iterator[str]:
+    named = parameters(rules)
     hidden: list[str] = []
     # The system itself can be read: what macOS needs of it changes with every version.
-    places = [place for place in ordered(map(_real, fence.places)) if not _is_system(place)]
+    real = outermost_first(map(_real, rules.paths))
+    places = [place for place in real if not (place.path == "/" and place.broad)]
     for place in (place for place in places if place.broad):
         yield from _rule(place, hidden, named)
         hidden.append(place.path)
-    temporary = [_subpath(path, named) for path in (*TEMPORARY, *filter(None, (fence.temp,)))]
-    state = _subpath(os.path.join(fence.home, STATE[2:]), named)
+    temporary = [_subpath(path, named) for path in (*TEMPORARY, *filter(None, (rules.temp,)))]
+    state = _subpath(os.path.join(rules.home, STATE[2:]), named)
     yield f"(allow file-read* file-write* {' '.join(temporary)} {state})"
     yield f"(allow file-write* {' '.join(_literal(path, named) for path in DEVICES)})"
     for place in (place for place in places if not place.broad):
@@ -131,34 +119,31 @@ def _rules(fence: Fence, blocked: Sequence[str], program: str) -> Iterator[str]:
     shown = [place.path for place in places if place.access is not Access.HIDE]
     for folder in sorted({one for path in shown for one in _around(path, hidden)}):
         yield f"(allow file-read-metadata {_literal(folder, named)})"
-    yield from _documents(fence)
+    yield from _documents(rules)
     # Renamed away, a folder would take what is protected in it out of these rules.
-    for folder in _holders(fence):
+    for folder in _holders(rules):
         yield f"(deny file-write-unlink {_literal(folder, named)})"
     lots = [
-        Lot(path=place.path, access=place.access, is_folder=True, place=place) for place in places
+        ResolvedPath(path=place.path, access=place.access, is_folder=True, place=place)
+        for place in places
     ]
     for path in to_start(program, lots):
         yield f"(allow file-read* {_subpath(path, named)})"
     for path in blocked:
         yield f"(deny process-exec* {_literal(path, named)})"
         yield f"(deny file-read* {_literal(path, named)})"
-    yield from _network(fence, named)
-
-
-def _is_system(place: Place) -> bool:
-    return place.path == "/" and place.broad
+    yield from _network(rules, named)
 
 
 def _around(path: str, hidden: Sequence[str]) -> Iterator[str]:
-    """The hidden folders in which something visible lies: whoever goes there passes through."""
+    """The hidden folders on the way to something visible."""
     folder = os.path.dirname(path)
     while any(is_inside(folder, one) for one in hidden):
         yield folder
         folder = os.path.dirname(folder)
 
 
-def _rule(place: Place, hidden: list[str], named: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _rule(place: PathRule, hidden: list[str], named: Sequence[tuple[str, str]]) -> Iterator[str]:
     where = _subpath(place.path, named)
     is_hidden = any(is_inside(place.path, folder) for folder in hidden)
     match place.access:
@@ -174,22 +159,22 @@ def _rule(place: Place, hidden: list[str], named: Sequence[tuple[str, str]]) -> 
             yield f"(deny file-read* file-write* {where})"
 
 
-def _documents(fence: Fence) -> Iterator[str]:
+def _documents(rules: SandboxRules) -> Iterator[str]:
     """Most tools write a file by putting another one in its place, under a name that is longer."""
-    desk = re.escape(os.path.realpath(fence.desk)) if fence.desk else '"'
-    for name in fence.documents:
-        pattern = rf"^{desk}/\.?{re.escape(name)}(\.[^/]*)?$"
+    folder = re.escape(os.path.realpath(rules.session_folder)) if rules.session_folder else '"'
+    for name in rules.documents:
+        pattern = rf"^{folder}/\.?{re.escape(name)}(\.[^/]*)?$"
         if '"' not in pattern:
             yield f'(allow file-write* (regex #"{pattern}"))'
 
 
-def _real(place: Place) -> Place:
+def _real(place: PathRule) -> PathRule:
     return replace(place, path=os.path.realpath(place.path))
 
 
-def _holders(fence: Fence) -> list[str]:
+def _holders(rules: SandboxRules) -> list[str]:
     """Writable folders in which something protected lies."""
-    places = [_real(place) for place in fence.places]
+    places = [_real(place) for place in rules.paths]
     roots = {place.path for place in places if place.access is Access.WRITE}
     found: set[str] = set()
     for place in places:
@@ -200,19 +185,19 @@ def _holders(fence: Fence) -> list[str]:
     return sorted(found)
 
 
-def _network(fence: Fence, named: Sequence[tuple[str, str]]) -> Iterator[str]:
-    # Whoever listens at a socket may do what a session may not, wherever it is made.
+def _network(rules: SandboxRules, named: Sequence[tuple[str, str]]) -> Iterator[str]:
+    # A process that listens at a socket may do what a session may not, wherever the socket is.
     yield '(deny network-outbound (subpath "/"))'
-    yield f"(allow network-outbound {_subpath(os.path.realpath(fence.top), named)})"
-    if fence.network is Network.ON:
+    yield f"(allow network-outbound {_subpath(os.path.realpath(rules.top), named)})"
+    if rules.network is NetworkAccess.ON:
         # Names are looked up there.
         yield '(allow network-outbound (literal "/private/var/run/mDNSResponder"))'
     else:
         yield "(deny network*)"
         yield '(allow network-bind network-inbound (local ip "localhost:*"))'
-    if fence.network is Network.PROXY:
-        yield f'(allow network-outbound (remote ip "localhost:{fence.port}"))'
-    for path in (*fence.doors, *fence.sockets, *filter(None, (fence.temp,))):
+    if rules.network is NetworkAccess.PROXY:
+        yield f'(allow network-outbound (remote ip "localhost:{rules.port}"))'
+    for path in (*rules.ralph_sockets, *rules.sockets, *filter(None, (rules.temp,))):
         yield f"(allow network-outbound {_subpath(os.path.realpath(path), named)})"
 
 

@@ -11,12 +11,12 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ralph.adapters.workspace.layout import layout, top_of
-from ralph.core.errors import CannotWrite, UnusableData
-from ralph.files import create_regular, open_regular, walk
+from ralph.core.errors import UnusableData
+from ralph.core.sandbox_rules import PROJECT_LIST
+from ralph.files import open_regular, or_cannot_write, replace_file, walk
+from ralph.git_layout import find_layout, top_of
 
 SETTINGS: Final = ".ralph.toml"
-LIST: Final = os.path.join("ralph", "projects")
 PASSED_OVER: Final = frozenset(
     {".git", ".ralph", "node_modules", ".venv", "venv", "target", "__pycache__", ".tox", ".nox"}
 )
@@ -61,7 +61,6 @@ def add_project(root: str) -> None:
 
 
 def sandbox_caches(environ: Mapping[str, str]) -> str:
-    """The folder with the caches that sessions write."""
     home = environ.get("HOME") or os.path.expanduser("~")
     base = environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     return os.path.join(base, "ralph", "sandbox")
@@ -87,12 +86,12 @@ def _worktree(folder: str, listed: str | None) -> str | None:
     if listed is None or top is None or top == listed:
         return None
     with contextlib.suppress(UnusableData, OSError):
-        own = layout(top)
+        own = find_layout(top)
         with open_regular(os.path.join(own.git_dir, "gitdir")) as file:
             place = os.path.join(own.git_dir, os.fsdecode(file.read(8192)).rstrip("\n"))
         is_noted = os.path.realpath(place) == os.path.realpath(os.path.join(top, ".git"))
         is_in = os.path.dirname(own.git_dir) == os.path.join(own.common_dir, "worktrees")
-        if is_noted and is_in and own.common_dir == layout(listed).common_dir:
+        if is_noted and is_in and own.common_dir == find_layout(listed).common_dir:
             return top
     return None
 
@@ -102,8 +101,8 @@ def _list_of(top: str) -> str:
     dot_git = os.path.join(top, ".git")
     if os.path.isfile(dot_git):
         with contextlib.suppress(UnusableData):
-            return os.path.join(layout(top).common_dir, LIST)
-    return os.path.join(dot_git, LIST)
+            return os.path.join(find_layout(top).common_dir, PROJECT_LIST)
+    return os.path.join(dot_git, PROJECT_LIST)
 
 
 def _read(top: str) -> set[str]:
@@ -117,19 +116,11 @@ def _read(top: str) -> set[str]:
 
 def _write(top: str, projects: set[str]) -> None:
     path = _list_of(top)
-    new = f"{path}.{os.getpid()}"
-    try:
+    hint = "Ralph needs to write its state; is the checkout read-only, or the disk full?"
+    with or_cannot_write(f"write {path}", hint):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with create_regular(new) as file:
-            file.write(os.fsencode("\0".join(sorted(projects))))
-            # Empty after a power cut, it would disown every project.
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    except OSError as error:
-        raise CannotWrite(
-            f"cannot write {path}: {error.strerror}",
-            hint="Ralph needs to write its state; is the checkout read-only, or the disk full?",
-        ) from error
+        # Empty after a power cut, it would disown every project.
+        replace_file(path, os.fsencode("\0".join(sorted(projects))))
 
 
 def _projects(top: str) -> Iterator[str]:

@@ -1,11 +1,4 @@
-"""Lock files of git: where they are, who holds them, and moving aside those that nobody holds.
-
-git makes `NAME.lock` before it changes NAME, and renames or removes it afterwards. A git that is
-killed in between leaves it, and every later one refuses to work. A lock is stale if no process that
-can be seen has it open, no git that can be seen works in its repository, and it is not younger than
-a tool needs that holds it in another way; that last condition does not apply to locks that were
-made by processes of ours, which are known to be dead.
-"""
+"""Locks of git, of a checkout and of folders: who holds them, and which are stale."""
 
 import math
 import os
@@ -15,11 +8,62 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from ralph.adapters.workspace.layout import layout, top_of
-from ralph.core.errors import Busy, CannotWrite, UnusableData
+from ralph.core.errors import Busy, UnusableData
 from ralph.core.safe_text import one_line
-from ralph.files import walk
-from ralph.ports.executor import Captures
+from ralph.files import or_cannot_write, try_lock, walk
+from ralph.git_layout import find_layout, top_of
+from ralph.ports.executor import CommandRunner
+
+
+def is_held(path: str) -> bool:
+    """Is a folder locked by a process that lives?"""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not try_lock(handle)
+    finally:
+        os.close(handle)
+
+
+class CheckoutLock:
+    """Held as long as the process lives: the kernel gives it back, whatever happens to us.
+
+    In the git directory: there `git clean` and tidy agents do not find it.
+    """
+
+    def __init__(self, git_dir: str, run: str) -> None:
+        self.path = os.path.join(git_dir, "ralph", "run.lock")
+        self.run = run
+        self.fd = -1
+        self.died_since = math.inf
+        """When the last run began here, if it died; in seconds since the epoch."""
+
+    def __enter__(self) -> "CheckoutLock":
+        """Take it, or say who has it."""
+        hint = "Ralph needs to write its state; is the checkout read-only?"
+        with or_cannot_write(f"write {self.path}", hint):
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if not try_lock(self.fd):
+            holder = os.read(self.fd, 200).decode("utf-8", "replace").strip()
+            os.close(self.fd)
+            raise Busy(
+                f"another run is at work in this checkout ({holder or 'just starting'})",
+                hint="`ralph status` shows it, `ralph stop` ends it",
+            )
+        if (found := os.fstat(self.fd)).st_size:
+            self.died_since = found.st_mtime
+        os.ftruncate(self.fd, 0)
+        os.write(self.fd, f"run {self.run}, pid {os.getpid()}\n".encode())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give it back, and say by an empty file that we have come to the end."""
+        os.ftruncate(self.fd, 0)
+        os.close(self.fd)
+
 
 MARK: Final = b"held by ralph\n"
 """In the locks that Ralph makes itself, and keeps open as long as it holds them."""
@@ -43,99 +87,91 @@ READERS: Final = frozenset(
 )
 """Commands that can be there for long, in a pager or as a daemon, and never hold a lock without
 having it open."""
+LONGEST: Final = 200
+"""Bytes that are kept of a lock's name."""
 OPTIONS_WITH_VALUE: Final = ("-c", "-C", "--git-dir", "--work-tree", "--namespace")
+LOCKED: Final = frozenset(
+    {"info", "logs", "modules", "objects", "ralph", "rebase-merge", "refs", "reftable", "sequencer"}
+    | {"worktrees"}
+)
+"""Folders of a git directory in which locks are. The name of a submodule may have slashes in it."""
 OWN: Final = "ralph"
 """Ralph's own folder in a git directory. Most of what is called a lock there is none of git's."""
 
 
-class Lock(NamedTuple):
-    """One lock file."""
-
+class GitLock(NamedTuple):
     path: str
     age_s: float
     holder: str
     """The live process that holds it, in words; empty if none can be seen."""
     left_s: float
-    """How much older it has to be, if nobody holds it, to be stale."""
+    """How much older it has to be, if no process holds it, to be stale."""
 
     @property
     def is_stale(self) -> bool:
-        """Does nobody hold it any more?"""
         return not self.holder and self.left_s <= 0
 
 
 def find_locks(git_dir: str) -> Iterator[str]:
     """All of a repository, with those of its linked worktrees and its submodules."""
-    for folder in ("", "info", "sequencer", "rebase-merge"):
-        yield from _locks_in(os.path.join(git_dir, folder))
-    if os.path.lexists(draft := os.path.join(git_dir, DRAFT)):
-        yield draft
-    # Of our own copies of the index.
-    own = os.path.join(git_dir, OWN, "index-")
-    yield from (path for path in _locks_in(os.path.dirname(own)) if path.startswith(own))
-    for folder in ("refs", "logs", "reftable"):
-        for at, _, names in walk(os.path.join(git_dir, folder)):
-            yield from (os.path.join(at, name) for name in names if name.endswith(".lock"))
-    for folder in ("", "pack", "info", "info/commit-graphs"):
-        yield from _locks_in(os.path.join(git_dir, "objects", folder))
-    for at, names, _ in walk(os.path.join(git_dir, "worktrees")):
-        yield from (lock for name in names for lock in find_locks(os.path.join(at, name)))
-        names.clear()
-    # The name of a submodule may have slashes in it.
-    for at, names, files in walk(os.path.join(git_dir, "modules")):
-        if "HEAD" in files:
-            yield from find_locks(at)
-            names.clear()
+    repositories: set[str] = set()
+    for at, folders, names in walk(git_dir):
+        above, name = os.path.split(at)
+        if "HEAD" in names and ("objects" in folders or "commondir" in names):
+            repositories.add(at)
+            folders[:] = [folder for folder in folders if folder in LOCKED]
+        elif above in repositories and name == "objects":
+            folders[:] = [folder for folder in folders if folder in ("pack", "info")]
+        elif above in repositories and name == OWN:
+            # Of our own copies of the index.
+            folders.clear()
+            names[:] = [name for name in names if name.startswith("index-")]
+        yield from (os.path.join(at, name) for name in names if name.endswith((".lock", DRAFT)))
 
 
-def _locks_in(folder: str) -> Iterator[str]:
-    with suppress(OSError):
-        names = os.listdir(folder)
-        yield from (os.path.join(folder, name) for name in names if name.endswith(".lock"))
-
-
-def look_at(path: str, since: float = math.inf) -> Lock | None:
+def inspect_lock(path: str, since: float = math.inf) -> GitLock | None:
     """What is known of a lock, None if there is none. Processes of ours made those that are not
     older than `since`, and are dead."""
     try:
         found = os.lstat(path)
     except OSError:
         return None
-    # Of the two times this is the one that nobody can set. A clock may have been set back.
+    # Unlike the other time, a program cannot set this one. A clock may have been set back.
     age = abs(time.time() - found.st_ctime)
     holder = _holder(path, found)
     is_ours = found.st_ctime >= since or _is_marked(path, found)
     enough = 0.0 if is_ours else YOUNG_S if _sees_all() else UNSEEN_S
-    return Lock(path, age, holder, enough - age)
+    return GitLock(path, age, holder, enough - age)
 
 
 def clear_locks(git_dir: str, since: float = math.inf) -> list[str]:
     """Move the stale locks of a repository aside; return where they are now."""
-    found = (look_at(path, since) for path in find_locks(git_dir))
+    found = (inspect_lock(path, since) for path in find_locks(git_dir))
     return [_move_aside(lock.path) for lock in found if lock is not None and lock.is_stale]
 
 
-def release(path: str, executor: Captures, *, since: float = math.inf, waits: bool = True) -> None:
-    """Get a lock out of the way: wait while somebody holds it, and move it aside if it is stale.
-    Busy if it is held for too long, or at once if nobody is to wait for a live holder."""
+def release(
+    path: str, executor: CommandRunner, *, since: float = math.inf, waits: bool = True
+) -> None:
+    """Get a lock out of the way: wait while a process holds it, and move it aside if it is stale.
+    Busy if it is held for too long, or at once unless it `waits` for a live holder."""
 
     def is_free() -> bool:
-        now = look_at(path, since)
+        now = inspect_lock(path, since)
         return now is None or now.is_stale
 
-    lock = look_at(path, since)
+    lock = inspect_lock(path, since)
     if lock is not None and not lock.is_stale and (waits or not lock.holder):
         why = f"{lock.holder or 'another git command'} holds {one_line(path)}"
         executor.wait(why, PATIENCE_S if lock.holder else lock.left_s + 0.1, is_free)
-        lock = look_at(path, since)
+        lock = inspect_lock(path, since)
     if lock is not None and not lock.is_stale:
-        raise busy(lock)
+        raise lock_error(lock)
     if lock is not None:
         _move_aside(path)
 
 
-def busy(lock: Lock) -> Busy:
-    """The error that names the holder of a lock."""
+def lock_error(lock: GitLock) -> Busy:
     if lock.holder:
         said = f"{lock.holder} is at work: it holds {one_line(lock.path)}"
         return Busy(said, hint="let it end, or end it; `ralph doctor` shows every lock")
@@ -150,14 +186,15 @@ def _move_aside(path: str) -> str:
     git_dir = _git_dir_of(path)
     folder = os.path.join(git_dir, OWN)
     name = os.path.relpath(path, git_dir).removeprefix(f"{OWN}/").replace(os.sep, "-")
-    aside = os.path.join(folder, f"{name}-{time.time_ns()}")
-    try:
+    # A name may have 255 bytes; that of a ref, and the folders around it, many more.
+    end = os.fsdecode(os.fsencode(name)[-LONGEST:])
+    aside = os.path.join(folder, f"{end}-{time.time_ns()}")
+    with or_cannot_write(f"move {path} aside"):
         os.makedirs(folder, exist_ok=True)
-        os.rename(path, aside)
-    except FileNotFoundError:
-        return path  # its holder, or another run, was quicker
-    except OSError as error:
-        raise CannotWrite(f"cannot move {path} aside: {error.strerror}") from error
+        try:
+            os.rename(path, aside)
+        except FileNotFoundError:
+            return path  # its holder, or another run, was quicker
     return aside
 
 
@@ -232,8 +269,8 @@ def _works_at(process: Any, git_dir: str) -> bool:
     places = [folder] if f"{folder}/".startswith(f"{git_dir}/") else []
     top = top_of(folder)
     with suppress(UnusableData):
-        places += layout(top) if top is not None else ()
-    told = (*process.cmdline(), process.environ().get("GIT_DIR", ""))
+        places += find_layout(top) if top is not None else ()
+    words = (*process.cmdline(), process.environ().get("GIT_DIR", ""))
     return any(f"{git_dir}/".startswith(f"{place}/") for place in places) or any(
-        git_dir in word for word in told
+        git_dir in word for word in words
     )

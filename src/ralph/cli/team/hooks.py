@@ -1,73 +1,62 @@
-"""The two hooks of a team, as its program calls them: JSON in, an exit code out."""
+"""Commands that install the hooks for Claude Code's own teams, and remove them."""
 
 import os
+import shlex
+import shutil
 import sys
+from argparse import Namespace
+from collections.abc import Callable
+from difflib import unified_diff
 
-NAMES = ("task-completed", "teammate-idle")
-NO = 2
-
-
-def answer(name: str) -> int:
-    """0: yes. 2: no, and stderr says why. Whatever goes wrong, nothing counts as completed because
-    of it, and nobody is kept from resting."""
-    from ralph.core.errors import RalphError
-
-    if os.environ.get("RALPH_SOCKET"):
-        # A session of Ralph's own: the loop that started it judges its work when it ends.
-        return 0
-    unasked = NO if name == "task-completed" else 0
-    try:
-        code, said = _asked(name)
-    except RalphError as error:
-        code, said = unasked, f"ralph: {error}" + (f" ({error.hint})" if error.hint else "")
-    except Exception as error:  # noqa: BLE001 - every code but 2 is a yes to whoever asks
-        code, said = unasked, f"ralph: this is a bug in Ralph: {type(error).__name__}: {error}"
-    if said:
-        print(said, file=sys.stderr)
-    return code
+from ralph.cli.command import command
+from ralph.cli.options import YES
+from ralph.cli.project_access import open_project
+from ralph.cli.prompts import confirm
+from ralph.documents.claude_hooks import PATH, with_hooks, without_hooks
+from ralph.documents.text_encoding import decode_text
+from ralph.wiring.project import open_project_files
 
 
-def _asked(name: str) -> tuple[int, str]:
-    from typing import Any
+@command(YES)
+def install(args: Namespace) -> None:
+    """Let Ralph judge the tasks of Claude Code's own agent teams.
 
-    import msgspec
+    Shows the change, then adds two hooks to the project's `.claude/settings.json`: a task counts as
+    completed only when the gates pass (`ralph hook task-completed`), and a teammate rests only when
+    no work is left for it (`ralph hook teammate-idle`). Ralph's own workers need none of it.
 
-    from ralph.adapters.executor.clock import SystemClock
-    from ralph.cli.opening import the_store
-    from ralph.core.errors import UnusableData
-    from ralph.wiring.gate_round import first_failure
-    from ralph.wiring.project import find_project, open_library
-    from ralph.wiring.settings import breaker_tolerance
-    from ralph.workflows.team_views import draw_team_views
-    from ralph.workflows.teammates import read_asked, stamp_goals, task_completed, teammate_idle
-
-    try:
-        payload = msgspec.json.decode(sys.stdin.buffer.read(), type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UnusableData(f"what the hook is told is no JSON object: {error}") from error
-    asked = read_asked(payload)
-    _go_to(os.environ.get("CLAUDE_PROJECT_DIR") or asked.cwd)
-    project = find_project()
-    tolerance = breaker_tolerance(project)
-    clock = SystemClock()
-    with the_store(project) as store:
-        if name == "teammate-idle":
-            said = teammate_idle(store, clock, tolerance, asked, project.root)
-        else:
-            said = task_completed(
-                store, clock, tolerance, asked, lambda: first_failure(project, asked.seat)
-            )
-            library, retries = open_library(project), project.loaded.config.execution.max_retries
-            stamp_goals(store, library, clock, asked, retries)
-            draw_team_views(store, library)
-    return said.code, said.said
+    examples:
+      ralph team install
+    """
+    beside = os.path.join(os.path.dirname(sys.executable), "ralph")
+    # All people of the project share these settings: a plain name where that is enough.
+    ralph = "ralph" if shutil.which("ralph") else shlex.quote(beside)
+    _change(args, lambda text: with_hooks(text, ralph), "install the hooks")
 
 
-def _go_to(folder: str) -> None:
-    from ralph.core.errors import Missing
+@command(YES)
+def uninstall(args: Namespace) -> None:
+    """Remove Ralph's hooks from the project's Claude settings.
 
-    try:
-        if folder:
-            os.chdir(folder)
-    except OSError as error:
-        raise Missing(f"cannot go to {folder}: {error.strerror}") from error
+    Shows the change first, and removes only what `ralph team install` has added.
+
+    examples:
+      ralph team uninstall
+    """
+    _change(args, lambda text: without_hooks(text) if text else text, "remove the hooks")
+
+
+def _change(args: Namespace, edit: Callable[[str], str], what: str) -> None:
+    """Show the change of the settings, ask, and write it."""
+    project_files = open_project_files(open_project())
+    before = decode_text(project_files.read_bytes(PATH) or b"")
+    after = edit(before.text)
+    if after == before.text:
+        print(f"nothing to do: {PATH} is as it should be")
+        return
+    old, new = before.text.splitlines(), after.splitlines()
+    for line in unified_diff(old, new, PATH, PATH, lineterm=""):
+        print(line.rstrip("\r\n"))
+    confirm(args, what)
+    project_files.write(PATH, before.bytes_of(after))
+    print(f"wrote   {PATH}")

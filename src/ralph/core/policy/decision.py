@@ -1,9 +1,10 @@
-"""What is decided about a call, and by which policy."""
+"""The values of the policy: what it allows, and what it decides."""
 
 from enum import StrEnum
-from typing import Literal
 
 import msgspec
+
+from ralph.core.settings import Config, GitAccess
 
 
 class Phase(StrEnum):
@@ -15,34 +16,19 @@ class Phase(StrEnum):
     VALIDATION = "validation"
 
 
-class Git(StrEnum):
-    """What a session may do with git."""
-
-    COMMIT = "commit"
-    """Look, add and commit."""
-    READ_ONLY = "read-only"
-    FREE = "free"
-
-
-class Packaging(StrEnum):
-    """How Python packages are installed and run."""
-
-    UV = "uv"
-    FREE = "free"
-
-
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """What a decision follows."""
+    """The settings that a decision follows."""
 
-    git: Git = Git.COMMIT
-    packaging: Packaging = Packaging.FREE
+    git: GitAccess = "commit"
+    uses_uv: bool = False
+    """Python packages are installed and run with uv alone."""
     strict: bool = False
     """What cannot be decided is denied."""
-    doors: tuple[str, ...] = ()
-    """Rules of the sandbox that a person has opened."""
+    allow_rules: tuple[str, ...] = ()
+    """Rules of the sandbox that a person allows."""
 
 
-class Ground(msgspec.Struct, frozen=True, kw_only=True):
+class PolicyContext(msgspec.Struct, frozen=True, kw_only=True):
     """Where a command runs."""
 
     checkout: str
@@ -82,23 +68,15 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def policy_of(
-    *,
-    git: Literal["commit", "read-only", "free"],
-    commits: Literal["auto", "ralph", "none"],
-    packaging: Literal["auto", "uv", "free"],
-    strict: bool,
-    has_uv_lock: bool,
-    doors: tuple[str, ...] = (),
-) -> Policy:
-    """The policy that follows from the settings.
+Verdict = Deny | Doubt | None
 
-    Where only Ralph commits, or nobody does, a session's git is read-only whatever else is said.
-    """
-    uses_uv = packaging == "uv" or (packaging == "auto" and has_uv_lock)
+
+def policy_of(config: Config, *, has_uv_lock: bool, strict: bool) -> Policy:
+    section = config.policy
     return Policy(
-        git=Git(git) if commits == "auto" else Git.READ_ONLY,
-        packaging=Packaging.UV if uses_uv else Packaging.FREE,
-        strict=strict,
-        doors=doors,
+        # Where sessions do not commit, their git is read-only whatever `git` is.
+        git=section.git if config.git.commit == "auto" else "read-only",
+        uses_uv=section.packaging == "uv" or (section.packaging == "auto" and has_uv_lock),
+        strict=strict or section.strict,
+        allow_rules=config.sandbox.allow,
     )

@@ -1,125 +1,125 @@
-"""What a command prints, where its words already say so: `echo`, `printf`, `cat`."""
+"""What a command prints, where its words say so. Lists of files keep their folder."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from posixpath import dirname
 from typing import Final
 
-from ralph.core.policy.finding import listed
-from ralph.core.policy.known import ALL, UNKNOWN, Field
-from ralph.core.policy.places import some_of
-from ralph.core.policy.processes import FIRST_PROCESS, lists_all
-from ralph.core.shell.escapes import ansi
+from ralph.core.policy.machine_rules import selects_all
+from ralph.core.policy.words import ALL_FILES, NOTHING, SOME_FILE, UNKNOWN, Field, file_words, names
 
-SILENT: Final = (":", "true", "false", "cd", "set", "export", "mkdir", "sleep", "test")
-GIT_FOLDERS: Final = ("--git-dir", "--absolute-git-dir", "--git-common-dir")
-DIRECTIVE: Final = re.compile(r"%(?:%|[sb]|q|[-0-9.]*[a-zA-Z])")
-ESCAPE: Final = re.compile(r"\\[abceEfnrtvxuU0-9\\]")
-MOST: Final = 1000
-
-
-def printed(
-    name: str, words: Sequence[Field], stdin: str | None, cwd: str | None, checkout: str
-) -> str:
-    """What it prints; UNKNOWN for what nobody can tell from here."""
-    arguments = [some_of(field) for field in words[1:]]
-    place = _place(name, arguments, cwd, checkout)
-    if place:
-        return f"{place}\n"
-    if name in ("which", "command", "type"):
-        return _located(name, arguments)
-    if files := listed(name, words):
-        return "\n".join(files) + "\n"
-    if lists_all(name, arguments):
-        return f"{FIRST_PROCESS}\n"
-    if name in PRINTERS:
-        return PRINTERS[name](arguments)
-    options = [text for text in arguments if text.startswith("-") and text != "-"]
-    files = [text for text in arguments if text not in ("-", "/dev/stdin") and text not in options]
-    if name == "tee" or (name == "cat" and not files):
-        return UNKNOWN if stdin is None else stdin
-    if name == "cat" and len(words) == 2 and words[1].printed is not None:
-        return words[1].printed
-    return _some_lines(name, arguments, stdin or "")
-
-
-def _some_lines(name: str, arguments: list[str], stdin: str) -> str:
-    """What a filter leaves: of files in known folders, some; of all processes, those it names."""
-    if stdin == f"{FIRST_PROCESS}\n":
-        program = next((text for text in arguments if not text.startswith("-")), "")
-        is_all = name in ("sort", "cut", "tr", "tail") or (name == "awk" and program[:1] == "{")
-        return stdin if is_all else UNKNOWN
-    lines = {line.replace(ALL, f"/{UNKNOWN}") for line in stdin.splitlines() if UNKNOWN in line}
-    return "".join(f"{line}\n" for line in sorted(lines)) or UNKNOWN
-
-
-def _place(name: str, arguments: list[str], cwd: str | None, checkout: str) -> str | None:
-    """The folder that a command prints, if it is one of those."""
-    last = arguments[-1] if arguments else ""
-    match name:
-        case "pwd":
-            return cwd
-        case "mktemp":
-            return f"{dirname(last) or '/tmp'}/{UNKNOWN}"
-        case "realpath" | "readlink" if last.startswith("/"):
-            return last
-        case "dirname" if len(arguments) == 1 and last.startswith("/"):
-            return dirname(last.rstrip("/"))
-        case "git" if arguments[:1] == ["rev-parse"] and checkout:
-            inside = {"--show-toplevel": "", **dict.fromkeys(GIT_FOLDERS, "/.git")}
-            return checkout + inside[last] if last in inside else None
-    return None
-
-
-def _located(name: str, arguments: list[str]) -> str:
-    """Where a program lies: wherever that is, its name is its own."""
-    options = {text for text in arguments if text.startswith("-")}
-    names = [text for text in arguments if not text.startswith("-")]
-    asks = name == "which" or options in ([{"-v"}] if name == "command" else [{"-p"}, {"-P"}])
-    return f"{names[0]}\n" if asks and len(names) == 1 else UNKNOWN
-
-
-def _echo(arguments: list[str]) -> str:
-    escapes = False
-    end = "\n"
-    while arguments and re.fullmatch("-[neE]+", arguments[0]):
-        escapes = escapes or "e" in arguments[0]
-        end = "" if "n" in arguments[0] else end
-        arguments = arguments[1:]
-    text = " ".join(arguments)
-    if ESCAPE.search(text) and not escapes:
-        # Some shells understand these here without being asked.
-        return UNKNOWN
-    return (ansi(text) if escapes else text) + end
-
-
-def _printf(arguments: list[str]) -> str:
-    if arguments[:1] == ["--"]:
-        arguments = arguments[1:]
-    if not arguments or arguments[0].startswith("-v"):
-        return ""
-    form, *values = arguments
-    form = ansi(form)
-    if len(values) > MOST:
-        return UNKNOWN
-    text = ""
-    while True:
-        before = len(values)
-        text += DIRECTIVE.sub(lambda found: _filled(found.group(), values), form)
-        if not values or len(values) == before:
-            return text
-
-
-def _filled(directive: str, values: list[str]) -> str:
-    if directive == "%%":
-        return "%"
-    value = values.pop(0) if values else ""
-    value = ansi(value) if directive == "%b" else value
-    return value if directive in ("%s", "%b", "%d") else UNKNOWN
-
-
-PRINTERS: Final[dict[str, Callable[[list[str]], str]]] = {
-    "echo": _echo,
-    "printf": _printf,
-    **dict.fromkeys(SILENT, lambda _arguments: ""),
+SILENT: Final = names(": true false cd set export mkdir sleep test")
+LISTERS: Final = names("ls dir tree du stat file fd fdfind eza rg grep egrep fgrep ag ack")
+"""Programs that print names of files in the folders that they are given."""
+SEARCH_ALL: Final = names("locate plocate mlocate mdfind")
+CONDITIONS: Final = re.compile(
+    r"-i?(?:name|path|wholename|regex|lname)|-empty|-x?type|-[acm](?:time|min)|-[ac]?newer.*"
+    r"|-size|-perm|-user|-group|-uid|-gid|-no(?:user|group)|-links|-inum|-samefile|-used"
+)
+"""Conditions of `find` that leave a part of a folder."""
+OWN_STATE: Final = re.compile(r"(?:^|/)(\.git|\.ralph)(?:/|$)")
+GIT_FOLDERS: Final = {
+    "--show-toplevel": "",
+    **dict.fromkeys(("--git-dir", "--absolute-git-dir", "--git-common-dir"), "/.git"),
 }
+ESCAPE: Final = re.compile(r"\\[abceEfnrtvxuU0-9\\]")
+MOST_ITEMS: Final = 50
+
+
+def printed_by_program(
+    name: str, words: Sequence[Field], stdin: Field | None, cwd: str | None, checkout: str
+) -> Field:
+    """What it prints; UNKNOWN for what its words do not say."""
+    texts = [word.one_match for word in words[1:]]
+    operands = [text for text in texts if text[:1] != "-" and text != "/dev/stdin"]
+    if name == "tee" or (name == "cat" and not operands):
+        return stdin or Field(UNKNOWN)
+    if name in SILENT:
+        return NOTHING
+    lines = _paths(name, texts, cwd, checkout) or listed_files(name, words)
+    if lines:
+        return Field("\n".join(lines) + "\n")
+    match name, texts:
+        case "echo", _:
+            text = " ".join(texts)
+            # Shells disagree about backslashes here, and about options.
+            return Field(UNKNOWN if ESCAPE.search(text) or text[:1] == "-" else f"{text}\n")
+        case "pgrep", _ if operands and selects_all(operands, texts):
+            return Field("1\n")  # init is one of them
+        case "printf", ["%s" | r"%s\n" | r"%s\0", *values]:
+            return Field("\n".join(values))
+        case "printf", [text, *_]:
+            text = text.removesuffix("\\n")
+            return Field(UNKNOWN if "%" in text or "\\" in text else f"{text}\n")
+        case _:
+            return _filtered(stdin) if stdin else Field(UNKNOWN)
+
+
+def _filtered(stdin: Field) -> Field:
+    """Of a list of files, some remain."""
+    lines = {
+        line.replace(ALL_FILES, f"/{UNKNOWN}")
+        for line in stdin.text.splitlines()
+        if UNKNOWN in line
+    }
+    return Field("".join(f"{line}\n" for line in sorted(lines)) or UNKNOWN)
+
+
+def _paths(name: str, texts: Sequence[str], cwd: str | None, checkout: str) -> list[str]:
+    """The path, or the name of a program, that a command prints."""
+    last = texts[-1] if texts else ""
+    match name, texts:
+        case "pwd", _:
+            return [cwd or SOME_FILE]
+        case "dirname", [path] if UNKNOWN not in path:
+            return [dirname(path.rstrip("/")) or "."]
+        case "mktemp", _:
+            return [f"{dirname(last) or '/tmp'}/{UNKNOWN}"]
+        case "git", ["rev-parse", *_] if last in GIT_FOLDERS and checkout:
+            return [checkout + GIT_FOLDERS[last]]
+        case ("which", [program]) | ("command", ["-v", program]) | ("type", ["-p" | "-P", program]):
+            # Wherever the program is, its name counts.
+            return [program]
+        case _:
+            return []
+
+
+def listed_files(name: str, words: Sequence[Field]) -> list[str]:
+    """The files that a command lists, where their folders are named."""
+    if name == "find":
+        return [field.text for field in found_files(words)]
+    if name in SEARCH_ALL:
+        return [f"/{UNKNOWN}"]
+    if name not in LISTERS:
+        return []
+    texts = [word.one_match for word in words[1:]]
+    files = texts if "--files" in texts else file_words(name, texts)
+    return [
+        file if UNKNOWN in file else f"{file.rstrip('/')}/{UNKNOWN}"
+        for file in files
+        if file.startswith(("/", "../")) or file == ".."
+    ]
+
+
+def found_files(words: Sequence[Field]) -> list[Field]:
+    """What `find` finds: all files below its folders, or what its conditions leave of them."""
+    texts = [word.text for word in words]
+    folders: list[str] = []
+    for text in texts[1:]:
+        if text[:1] in ("-", "(", "!", ")") and not re.match("-[LHPEO]", text):
+            break
+        if text[:1] != "-":
+            folders.append(SOME_FILE if text == UNKNOWN else text.rstrip("/"))
+    folders = folders[:MOST_ITEMS] or ["."]
+    values = [
+        after
+        for before, text, after in zip(["", *texts], texts, [*texts[1:], ""], strict=False)
+        if CONDITIONS.fullmatch(text)
+        and before not in ("!", "-not")
+        and not (text == "-type" and set(after) <= set("fd,"))
+    ]
+    if not values:
+        return [Field(folder + ALL_FILES) for folder in folders]
+    own = {found[1] for value in values if (found := OWN_STATE.search(value))}
+    kept = own if "-prune" not in texts else set()
+    return [Field(f"{folder}/{name}") for name in (*kept, UNKNOWN) for folder in folders]

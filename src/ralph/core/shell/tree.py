@@ -1,62 +1,53 @@
-"""What shell text consists of. Neutral: nothing here knows what a command does."""
+"""What shell text consists of. Nothing here knows what a command does."""
 
+from collections.abc import Iterator
 from typing import Union
 
 import msgspec
 
 
-class Text(msgspec.Struct, frozen=True, kw_only=True):
-    """Characters that stand for themselves; globs, braces and tildes only where not quoted."""
+class LiteralText(msgspec.Struct, frozen=True, kw_only=True):
+    """Characters that mean themselves; globs, braces and tildes only where not quoted."""
 
     text: str
     quoted: bool = False
-    start: int = -1
-    """Where they stand in the source, if they stand there just so."""
 
 
-class Variable(msgspec.Struct, frozen=True, kw_only=True):
-    """`$x`, `"${x[@]}"`, `${x:-word}`."""
+class VariableUse(msgspec.Struct, frozen=True, kw_only=True):
+    """`$x`, `"${x[@]}"`, `${x:-word}`; `$((word))` is a number, as `$#` is."""
 
     name: str
-    index: str = ""
-    """`@`, `*` or what else stands in brackets."""
     operator: str = ""
-    """`-`, `=`, `+`, `?` with or without a colon; `!` for all that changes the value."""
+    """`-`, `=`, `+`, `?` with or without a colon; `!` for any other change of the value."""
     word: Union["Word", None] = None
     quoted: bool = False
 
 
 class Substitution(msgspec.Struct, frozen=True, kw_only=True):
-    """`$(…)` and backticks: the output of a script."""
+    """`$(…)` and backticks: the output of a script. `<(…)` and `>(…)`: a file that is its output
+    or input."""
 
-    script: "Script"
+    script: "ShellScript"
+    kind: str = "$"
+    """`$`, `<` or `>`."""
     quoted: bool = False
 
 
-class Process(msgspec.Struct, frozen=True, kw_only=True):
-    """`<(…)` and `>(…)`: a file that is a script's output or input."""
-
-    script: "Script"
-    reads: bool
-    """`<(…)`: the command reads what the script prints."""
-
-
-class Number(msgspec.Struct, frozen=True, kw_only=True):
-    """`$((…))`: only digits come out of it, whatever runs inside."""
-
-    word: "Word"
-    quoted: bool = False
-
-
-Part = Text | Variable | Substitution | Process | Number
+Part = LiteralText | VariableUse | Substitution
 
 
 class Word(msgspec.Struct, frozen=True, kw_only=True):
     """One word as written."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = ()
     start: int = -1
-    """Where it begins in the source; -1 where it is known only by its meaning."""
+    """Where it begins in the source; -1 where it is not there unchanged."""
+
+    @property
+    def literal(self) -> str | None:
+        """The word, if it contains nothing that a shell would expand."""
+        texts = [part.text for part in self.parts if isinstance(part, LiteralText)]
+        return "".join(texts) if len(texts) == len(self.parts) else None
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,9 +56,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     words: tuple[Word, ...]
     array: bool = False
+    """`x=(…)` and `x[i]=…`; the word of the latter begins with the index."""
     adds: bool = False
-    indexed: bool = False
-    """`x[i]=…`; then the word begins with the index."""
 
 
 class Redirect(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,8 +66,7 @@ class Redirect(msgspec.Struct, frozen=True, kw_only=True):
     operator: str
     """Without the number before it; `<<` for both kinds of here-document."""
     words: list[Word]
-    """One; that of a here-document arrives after its line, or never."""
-    number: str = ""
+    """One; that of a here-document is added when its body is read, or never."""
 
 
 class Simple(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,36 +75,20 @@ class Simple(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[Word, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
-    start: int = -1
-    end: int = -1
-    """Where it stands in the source, without redirections at its end."""
-
-
-class Branch(msgspec.Struct, frozen=True, kw_only=True):
-    """`pattern | pattern) script ;;` of a `case`."""
-
-    patterns: tuple[Word, ...]
-    script: "Script"
-    ending: str = ";;"
-    """`;&` goes on with the next script, `;;&` with the next pattern."""
 
 
 class Compound(msgspec.Struct, frozen=True, kw_only=True):
-    """All that holds other scripts: groups, conditions, loops, tests."""
+    """A command that contains other scripts: a group, condition, loop or test."""
 
     kind: str
-    """`(`, `{`, `if`, `while`, `until`, `for`, `select`, `case`, `[[`, `((`, `coproc`."""
-    scripts: tuple["Script", ...] = ()
-    """Of an `if`: each condition and what follows from it, then what stands behind `else`."""
+    """`(`, `{`, `if`, `while`, `until`, `for`, `select`, `case`, `[[`, `((`."""
+    scripts: tuple["ShellScript", ...] = ()
+    """Of an `if`: each condition and its branch, then the branch of `else`."""
     words: tuple[Word, ...] = ()
+    """The values of a `for`; the subject and the patterns of a `case`."""
     name: str = ""
     """The variable of a `for`."""
-    branches: tuple[Branch, ...] = ()
-    """Of a `case`; their patterns are among the words, too, and their scripts among the scripts."""
     redirects: tuple[Redirect, ...] = ()
-    start: int = -1
-    end: int = -1
-    """Where it stands in the source, without redirections at its end."""
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,8 +96,6 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     body: "Command"
-    start: int = -1
-    end: int = -1
 
 
 Command = Simple | Compound | Function
@@ -135,18 +106,30 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
 
     commands: tuple[Command, ...]
     after: str = ""
-    """`&&` or `||`, where one stands before it."""
+    """`&&` or `||`, where one of them is before it."""
     background: bool = False
-    denied: bool = False
+    negated: bool = False
     """An odd number of `!` before it turns success into failure."""
     start: int = -1
 
 
-class Script(msgspec.Struct, frozen=True, kw_only=True):
-    """Pipelines in the order of the text, whatever stands between them."""
+class ShellScript(msgspec.Struct, frozen=True, kw_only=True):
+    """Pipelines in the order of the text, whatever separates them."""
 
     pipelines: tuple[Pipeline, ...] = ()
     error: str = ""
-    """Why the text is no valid shell; then the tree holds what could be read all the same."""
+    """Why the text is not valid shell; then the tree contains what could be read."""
     error_at: int = -1
-    """Where in the source that is, if it stands there just so."""
+    """Where in the source that is, if it is there unchanged."""
+
+
+def substitutions(word: Word) -> Iterator[Substitution]:
+    """All parts whose scripts run when the word is expanded, however deep in it."""
+    for part in word.parts:
+        match part:
+            case Substitution():
+                yield part
+            case VariableUse(word=Word() as inner):
+                yield from substitutions(inner)
+            case _:
+                pass

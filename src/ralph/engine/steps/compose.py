@@ -1,91 +1,97 @@
-"""Step 2: write down what the session is told."""
+"""Step 2: write the brief of the session."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from ralph.core.brief import Material, handed_over
+from ralph.core.brief import BriefInputs, handoff_section
+from ralph.core.brief_sections import BriefSection, SectionUsage
 from ralph.core.policy.decision import Phase
-from ralph.core.reviewing import for_author
-from ralph.core.role import Role
 from ralph.core.safe_text import one_line
-from ralph.core.sections import Given, Section
-from ralph.core.snapshot import Changes, work
-from ralph.engine.brief_files import write_files
-from ralph.engine.choosing import choose_model
-from ralph.engine.kit import Kit
-from ralph.engine.material import gather, tell
-from ralph.engine.matter import file_of, matter_of
+from ralph.core.session_events import SessionRole
+from ralph.core.snapshot import CheckoutChanges, changed_work_files
+from ralph.core.verification_and_review import findings_to_fix_section
+from ralph.engine.brief_inputs import gather_brief_inputs, write_brief_files, write_rules_and_brief
+from ralph.engine.model_selection import terms_of_next_session
+from ralph.engine.run_context import RunContext
+from ralph.engine.state_files import review_file_path
 from ralph.ports.agent import Brief
-from ralph.ports.claims import Claim
-from ralph.ports.document import Passage
+from ralph.ports.task_document import TaskText
+from ralph.store.claims import Claim
 
-THEIRS: Final = 20
+MAX_USER_FILES_NAMED: Final = 20
 """How many of a person's files are named."""
 
 
-def compose(kit: Kit, claim: Claim) -> Brief:
-    """The brief, also as a file beside the session's log."""
-    task, s, store = claim.task, kit.settings, kit.store
-    guidance = tuple(store.guidance(task.id, claim.attempt))
+def compose(ctx: RunContext, claim: Claim) -> Brief:
+    """Write the brief, also as a file beside the session's log."""
+    task, s = claim.task, ctx.settings
+    guidance = tuple(ctx.store.messages.guidance(task.id, claim.attempt))
     if guidance:
-        kit.publish()
-    known = gather(
-        store,
-        kit.reader,
+        ctx.log.publish()
+    known = gather_brief_inputs(
+        ctx.store,
+        ctx.checkout.reader,
         task,
-        telling=s.telling,
-        target=s.target,
-        gates=tuple(gate.command for gate in s.gates),
+        config=s.config,
+        target=ctx.state.target,
+        gates=tuple(gate.command for gate in s.gates.commands),
         guidance=guidance,
     )
-    passage = kit.document.passage(task) if kit.document is not None else None
-    if passage is not None:
-        known = _with_passage(known, passage)
-    if memory := kit.memo.told(task.id):
-        known = replace(known, more=(*known.more, handed_over(memory, kit.memo.path)))
-    # A task's first attempt has nothing behind it.
-    said = for_author(matter_of(store, task), file_of(store, task)) if claim.attempt > 1 else None
-    if said is not None:
-        known = replace(known, more=(*known.more, said))
-    if kit.conflict:
-        known = replace(known, more=(*known.more, _conflict(kit.conflict)))
-    if theirs := work(Changes(files=tuple(sorted(kit.kept))), kit.workspace.prefix):
-        known = replace(known, more=(*known.more, _theirs(theirs)))
-    told = tell(known, s.telling, s.commit, builds=s.phase is Phase.BUILDING)
-    for trouble in told.troubles:
-        kit.warn_once(trouble)
-    _warn_of_cuts(kit, told.written.given)
+    task_text = ctx.document.task_text(task)
+    if task_text is not None:
+        known = _with_task_text(known, task_text)
+    known = replace(known, extra_sections=tuple(_extra_sections(ctx, claim)))
+    builds = s.phase is Phase.BUILDING
+    rules, written = write_rules_and_brief(known, s.config, builds=builds)
+    for trouble in known.documents.error_lines:
+        ctx.log.warn_once(trouble)
+    _warn_of_cuts(ctx, written.given)
     brief = Brief(
         task_id=task.id,
         title=task.title,
         alias=task.alias,
         attempt=claim.attempt,
         run_id=s.run_id,
-        text=told.written.text,
-        path=kit.files + ".prompt.md",
-        checkout=kit.workspace.path,
-        rules=told.rules,
-        rules_path=kit.files + ".rules.md",
-        terms=choose_model(kit, task),
-        given=told.written.given,
+        text=written.text,
+        path=ctx.files + ".prompt.md",
+        checkout=ctx.workspace.path,
+        rules=rules,
+        rules_path=ctx.files + ".rules.md",
+        terms=terms_of_next_session(ctx, task),
+        given=written.given,
     )
-    if passage is not None:
-        brief = _as_wished(brief, passage)
-    write_files(brief)
+    if task_text is not None:
+        brief = _with_document_terms(brief, task_text)
+    write_brief_files(brief)
     return brief
 
 
-def _conflict(text: str) -> Section:
-    return Section(name="conflict", title="What was merged meanwhile", parts=(text,))
+def _extra_sections(ctx: RunContext, claim: Claim) -> Iterator[BriefSection]:
+    """What the last attempts and this checkout add to the task."""
+    task, store = claim.task, ctx.store
+    if memory := ctx.memory_file.text_for(task.id):
+        yield handoff_section(memory, ctx.memory_file.path)
+    path = review_file_path(store, task)
+    if findings := findings_to_fix_section(store.reviews.thread(task.id), path):
+        yield findings
+    if conflict := ctx.checkout.conflict:
+        yield BriefSection(name="conflict", title="What was merged meanwhile", parts=(conflict,))
+    kept = CheckoutChanges(files=tuple(sorted(ctx.checkout.kept)))
+    if theirs := changed_work_files(kept, ctx.workspace.prefix):
+        yield _user_changes_section(theirs)
 
 
-def _theirs(paths: Sequence[str]) -> Section:
-    shown = [one_line(path, 120) for path in paths[:THEIRS]]
-    more = (f"- and {len(paths) - THEIRS} more: see `git status`",) if len(paths) > THEIRS else ()
-    return Section(
-        name="theirs",
+def _user_changes_section(paths: Sequence[str]) -> BriefSection:
+    shown = [one_line(path, 120) for path in paths[:MAX_USER_FILES_NAMED]]
+    more = (
+        (f"- and {len(paths) - MAX_USER_FILES_NAMED} more: see `git status`",)
+        if len(paths) > MAX_USER_FILES_NAMED
+        else ()
+    )
+    return BriefSection(
+        name="uncommitted",
         title="Not yours to commit",
         lead="These files have changes that a person has not committed. Leave them alone, and add"
         " only your own files to a commit, by name.",
@@ -93,29 +99,29 @@ def _theirs(paths: Sequence[str]) -> Section:
     )
 
 
-def _as_wished(brief: Brief, passage: Passage) -> Brief:
-    is_check = passage.role is Role.VERIFY
+def _with_document_terms(brief: Brief, task_text: TaskText) -> Brief:
+    is_check = task_text.role is SessionRole.VERIFY
     return replace(
         brief,
-        role=passage.role,
-        rules=passage.rules or brief.rules,
-        checkout=passage.checkout or brief.checkout,
+        role=task_text.role,
+        rules=task_text.rules or brief.rules,
+        checkout=task_text.checkout or brief.checkout,
         terms=replace(brief.terms, read_only=True) if is_check else brief.terms,
     )
 
 
-def _with_passage(known: Material, passage: Passage) -> Material:
+def _with_task_text(known: BriefInputs, task_text: TaskText) -> BriefInputs:
     """What the documents say about the task at this moment."""
     return replace(
         known,
-        task=replace(known.task, description=passage.text),
-        shelf=replace(known.shelf, plan=passage.plan or known.shelf.plan),
+        task=replace(known.task, description=task_text.text),
+        documents=replace(known.documents, plan=task_text.plan or known.documents.plan),
     )
 
 
-def _warn_of_cuts(kit: Kit, given: tuple[Given, ...]) -> None:
+def _warn_of_cuts(ctx: RunContext, given: tuple[SectionUsage, ...]) -> None:
     """What a person wrote and a session does not get to read in whole is worth a word."""
     for one in given:
         if one.is_cut and one.name in ("task", "spec", "plan", "guidance"):
             what = one.source.strip("`") or one.name
-            kit.warn_once(f"[context] brief_tokens leave no room for all of {what}")
+            ctx.log.warn_once(f"[context] brief_tokens leave no room for all of {what}")

@@ -1,126 +1,167 @@
-"""Step 5: make the verdict true, for the task and for the checkout."""
+"""Step 5: apply the verdict to the task and the checkout."""
 
-from ralph.core.errors import ClaimLost
-from ralph.core.learning import worth_keeping
-from ralph.core.limits import Progress
+from msgspec.structs import replace
+
+from ralph.core.errors import ClaimLost, RalphError, TemporaryFailure
 from ralph.core.memory import Memory
-from ralph.core.sigils import read_sigils
-from ralph.core.snapshot import Snapshot, work
-from ralph.core.task import Status, Task
+from ralph.core.memory_selection import memories_of_attempt
+from ralph.core.message_tags import read_message_tags
+from ralph.core.run import IterationProgress
+from ralph.core.snapshot import changed_work_files
+from ralph.core.task import Task, TaskStatus
 from ralph.core.transitions import Accepted, Conflicted, Rejected, Struck
 from ralph.core.verdict import Verdict
-from ralph.engine.kit import Kit, Unfinished
-from ralph.engine.merging import Merged, merge
-from ralph.engine.telling import announce, teach
-from ralph.engine.work import bring_back, commit_work, mind_secrets, set_aside
-from ralph.ports.claims import Claim
-from ralph.ports.history import Mark, Session
+from ralph.documents.review_file import BLOCKERS, with_blocker
+from ralph.engine.iteration_report import add_failure_guardrail, log_accepted_work
+from ralph.engine.merge import MergeResult, merge_work
+from ralph.engine.run_context import RunContext
+from ralph.engine.run_state import EndedAttempt, UnfinishedWork
+from ralph.engine.work_commit import (
+    commit_work,
+    move_work_to_branch,
+    save_and_reset,
+    trailers,
+    warn_about_secrets,
+)
+from ralph.store.claims import Claim
+from ralph.store.sessions import Checkpoint, Session
 
 
-def settle(
-    kit: Kit, claim: Claim, session: Session, verdict: Verdict, base: Snapshot | None
-) -> Progress:
-    """Commit or set aside the work, move the task, and say what the iteration brought."""
-    task = claim.task
+def settle(ctx: RunContext, attempt: EndedAttempt, verdict: Verdict) -> IterationProgress:
+    """Commit or save the work, change the task's state, and return what the iteration achieved."""
+    task, session = attempt.task, attempt.session
     for warning in verdict.warnings:
-        kit.warn(warning, task.id)
-    merged = Merged()
-    if isinstance(verdict.transition, Accepted) and base and session.after:
-        if session.mark is not Mark.COMMITTED:
-            bring_back(kit, task.id, base, session.after)
-            mind_secrets(kit, task.id, base, session.after)
-            if kit.document is not None:
-                # Now, so that the tick is part of the commit.
-                kit.document.conclude(task, done=True)
-            announce(kit, task, session, verdict)
-            commit_work(kit, task, session.id, base, session.after)
-            _note_files(kit, task, base, session.after)
-        if kit.trunk is not None:
-            merged = merge(kit, kit.trunk, claim, session)
+        ctx.log.warn(warning, task.id)
+    merged = MergeResult()
+    if isinstance(verdict.transition, Accepted):
+        if session.checkpoint is not Checkpoint.COMMITTED:
+            move_work_to_branch(ctx, attempt)
+            warn_about_secrets(ctx, attempt)
+            # Now, so that the tick is part of the commit.
+            ctx.document.write_verdict(task, done=True)
+            log_accepted_work(ctx, attempt, verdict)
+            commit_work(ctx, attempt)
+            _note_work(ctx, attempt)
+        if ctx.merge_branch is not None:
+            merged = merge_work(ctx, ctx.merge_branch, attempt)
             verdict = merged.refused or verdict
     try:
-        after = kit.store.settle(
-            claim,
+        after = ctx.store.claims.settle(
+            attempt.claim,
             verdict.transition,
-            message=_log_line(task, session, verdict),
-            fail_fast=kit.settings.fail_fast,
-            run=kit.settings.run_id,
+            message=_log_line(attempt, verdict),
+            fail_fast=ctx.settings.config.execution.fail_fast,
+            run=ctx.settings.run_id,
             events=merged.events,
-            memories=_learned(kit, claim, session, verdict),
+            memories=_memories_to_keep(ctx, attempt, verdict),
+            base=merged.base,
         )
     except ClaimLost as lost:
-        kit.warn(f"{lost}; its work is kept aside", task.id)
-        if base is not None:
-            set_aside(kit, task.id, claim.attempt, base)
-        return Progress(reason="the claim was lost")
-    kit.publish()
-    if merged.base is not None:
-        base = merged.base
-        kit.store.move_base(task.id, base)
-    if kit.document is not None:
-        if after.status is not Status.DONE:
-            kit.document.conclude(task, done=False)
-        kit.document.release(task)
-    if base is not None:
-        _tidy(kit, after, session, verdict, base)
-    return _progress(kit, after, verdict, session)
+        return keep_lost_work(ctx, attempt.claim, attempt.unfinished, lost)
+    ctx.log.publish()
+    attempt = replace(attempt, base=merged.base or attempt.base)
+    if after.status is not TaskStatus.DONE:
+        ctx.document.write_verdict(task, done=False)
+    ctx.document.end_session(task)
+    _clean_up_checkout(ctx, attempt, after, verdict)
+    return _progress(ctx, attempt, after, verdict)
 
 
-def _note_files(kit: Kit, task: Task, base: Snapshot, after: Snapshot) -> None:
-    """Those that come after it are told where its work is."""
-    if kit.trunk is None and not base.same_as(after):
-        touched = work(kit.workspace.changes(base, after), kit.workspace.prefix)
-        kit.store.learn_files(task.id, [path for path in touched if path not in kit.kept])
+def _note_work(ctx: RunContext, attempt: EndedAttempt) -> None:
+    """Record which files the work is in, for later sessions, and on the session's own commits which
+    task they belong to. Commits that are merged get trailers instead."""
+    base, after, task = attempt.base, attempt.after, attempt.task.id
+    if ctx.merge_branch is not None or base.same_as(after):
+        return
+    changes = ctx.workspace.changes(base, after)
+    touched = changed_work_files(changes, ctx.workspace.prefix)
+    ctx.store.tasks.learn_files(task, [path for path in touched if path not in ctx.checkout.kept])
+    if changes.commits:
+        try:
+            ctx.workspace.annotate(changes.commits, trailers(ctx, task))
+        except TemporaryFailure as error:
+            ctx.log.warn(f"its own commits do not name their task: {error}", task)
 
 
-def _tidy(kit: Kit, task: Task, session: Session, verdict: Verdict, base: Snapshot) -> None:
-    """Rejected work stays for the retry to mend; work of a task that is over does not."""
+def _clean_up_checkout(
+    ctx: RunContext, attempt: EndedAttempt, task: Task, verdict: Verdict
+) -> None:
+    """Rejected work stays for the retry to fix; work of a task that is over does not."""
     if isinstance(verdict.transition, Accepted):
-        kit.memo.clear(task.id)
-    if task.status is Status.DONE:
+        ctx.memory_file.clear(task.id)
+    if task.status is TaskStatus.DONE:
         return
     if isinstance(verdict.transition, Accepted):
-        # It counts, though the session has split its task up and that goes on below.
-        kit.store.forget_base(task.id)
-    elif task.status in (Status.FAILED, Status.BLOCKED):
-        set_aside(kit, task.id, session.attempt, base)
-        if task.status is Status.FAILED:
-            teach(kit, task, task.reason or verdict.message, is_done=False)
-    elif task.status is Status.PENDING:
-        kit.unfinished = Unfinished(task=task.id, attempt=session.attempt, base=base)
+        return  # it counts, though the session has split its task up and that goes on below
+    if task.status in (TaskStatus.FAILED, TaskStatus.BLOCKED):
+        save_and_reset(ctx, attempt.unfinished)
+        write_blocker(ctx, task, attempt.session.attempt, task.reason or verdict.message)
+        if task.status is TaskStatus.FAILED:
+            add_failure_guardrail(ctx, task, task.reason or verdict.message, is_done=False)
+    elif task.status is TaskStatus.PENDING:
+        ctx.checkout.leave_unfinished(attempt.unfinished)
 
 
-def _log_line(task: Task, session: Session, verdict: Verdict) -> str:
+def keep_lost_work(
+    ctx: RunContext, claim: Claim, left: UnfinishedWork, lost: ClaimLost
+) -> IterationProgress:
+    """The task was taken away from its session: save its work under a ref."""
+    ctx.log.warn(f"{lost}; its work is kept aside", claim.task.id)
+    save_and_reset(ctx, left)
+    # A session may block its own task, which takes the claim away.
+    task = ctx.store.tasks.get(claim.task.id)
+    if task is not None and task.status is TaskStatus.BLOCKED:
+        write_blocker(ctx, task, claim.attempt, task.reason or "blocked")
+    return IterationProgress(reason="the claim was lost")
+
+
+def write_blocker(ctx: RunContext, task: Task, attempt: int, why: str) -> None:
+    """A person has to decide what becomes of it."""
+    try:
+        ctx.project_files.change(BLOCKERS, lambda text: with_blocker(text, task, attempt, why))
+    except RalphError as error:
+        ctx.log.warn_once(f"{BLOCKERS} is not up to date: {error}")
+
+
+def _log_line(attempt: EndedAttempt, verdict: Verdict) -> str:
     """What later sessions read about this one."""
-    journal = read_sigils(session.ending.message).journal if session.ending else None
+    task, journal = attempt.task, read_message_tags(attempt.ending.message).journal
     if isinstance(verdict.transition, Accepted) and journal:
         return journal
     spent = isinstance(verdict.transition, Rejected) and task.retry_count >= task.max_retries
     used = f" ({task.retry_count} of {task.max_retries} retries used)" if spent else ""
-    return f"attempt {session.attempt}: {verdict.message}{used}"
+    return f"attempt {attempt.session.attempt}: {verdict.message}{used}"
 
 
-def _learned(kit: Kit, claim: Claim, session: Session, verdict: Verdict) -> tuple[Memory, ...]:
-    if not kit.settings.telling.memory or session.ending is None:
+def _memories_to_keep(
+    ctx: RunContext, attempt: EndedAttempt, verdict: Verdict
+) -> tuple[Memory, ...]:
+    if not ctx.settings.config.memory.enabled:
         return ()
-    return worth_keeping(claim.task, session.attempt, session.ending, verdict)
+    return memories_of_attempt(attempt.task, attempt.session.attempt, attempt.ending, verdict)
 
 
-def _progress(kit: Kit, task: Task, verdict: Verdict, session: Session) -> Progress:
+def _progress(
+    ctx: RunContext, attempt: EndedAttempt, task: Task, verdict: Verdict
+) -> IterationProgress:
     accepted = isinstance(verdict.transition, Accepted)
-    failed = task.status is Status.FAILED
-    is_settled = accepted or failed or task.status is Status.BLOCKED
+    failed = task.status is TaskStatus.FAILED
+    is_settled = accepted or failed or task.status is TaskStatus.BLOCKED
     # Its work is good; only others were quicker.
     is_outdated = isinstance(verdict.transition, Conflicted)
-    sigils = read_sigils(session.ending.message if session.ending else "")
+    tags = read_message_tags(attempt.ending.message)
     # Research leaves no commit, but something to build on.
-    has_told = bool(kit.door.added or sigils.journal or sigils.knowledge)
-    return Progress(
+    has_added = bool(ctx.control_socket.additions or tags.journal or tags.knowledge)
+    return IterationProgress(
         done=accepted,
         struck=isinstance(verdict.transition, Struck),
         failed=failed,
-        moved=is_settled or has_told or verdict.improved or bool(session.commits) or is_outdated,
-        reason=_reason(verdict, session),
+        moved=is_settled
+        or has_added
+        or verdict.improved
+        or bool(attempt.session.commits)
+        or is_outdated,
+        reason=_reason(verdict, attempt.session),
     )
 
 

@@ -1,13 +1,12 @@
 """A scripted model, so that real agents can be tested without an account and without a network."""
 
-from ralph.testing.model.asked import Asked
-from ralph.testing.model.proxy import RefusingProxy
-from ralph.testing.model.server import ModelServer
-from ralph.testing.model.turn import (
-    Broken,
-    Call,
+from ralph.testing.model.loopback import RefusingProxy
+from ralph.testing.model.script import (
     Cut,
+    ErrorInStream,
+    ModelRequestLog,
     Refused,
+    ScriptedCall,
     Shell,
     Silent,
     Tokens,
@@ -16,15 +15,16 @@ from ralph.testing.model.turn import (
     do,
     say,
 )
+from ralph.testing.model.server import ModelServer
 
 __all__ = [
-    "Asked",
-    "Broken",
-    "Call",
     "Cut",
+    "ErrorInStream",
+    "ModelRequestLog",
     "ModelServer",
     "Refused",
     "RefusingProxy",
+    "ScriptedCall",
     "Shell",
     "Silent",
     "Tokens",

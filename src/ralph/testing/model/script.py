@@ -1,34 +1,183 @@
-"""The scripts of a model: which turn a request gets, and whether all of them were played."""
+"""What a scripted model is asked and says: requests, turns, faults, scripts, replies."""
 
+import re
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
-from ralph.testing.model.asked import Asked
-from ralph.testing.model.turn import Fault, Turn
+MARKER: Final = re.compile(r"\[\[scenario:([^\]\s]+)\]\]")
+"""Names the scenario, anywhere in the conversation; the last one wins."""
 
-Scripted = Turn | Callable[[Asked], Turn]
-"""A turn, or how to make one from the request."""
+CWD: Final = re.compile(r"(?:[Ww]orking directory: |<cwd>|% pwd\n)([^\n<]+)")
+"""How agents tell their model where they work."""
+
+TASK: Final = re.compile(r"^## (?:Your task|The task that is said to be done): (\S+)", re.MULTILINE)
+"""How a brief names its task."""
+
+KEPT: Final = 32 * 1024
+
+
+class ModelRequestLog(msgspec.Struct, frozen=True, kw_only=True):
+    """A request, whichever API it is for; long texts are kept in part."""
+
+    method: str = ""
+    path: str = ""
+    scenario: str = ""
+    turn: int = -1
+    """The place in the script; -1 for a request outside of one, such as for a title."""
+    model: str = ""
+    stream: bool = False
+    headers: frozenset[str] = frozenset()
+    """Their names, in lower case."""
+    auth: str = ""
+    """The credential that it sent."""
+    system: str = ""
+    user: str = ""
+    results: tuple[str, ...] = ()
+    """What tools answered, in order."""
+    tools: frozenset[str] = frozenset()
+    cwd: str | None = None
+    task: str | None = None
+    size: int = 0
+    """Of the body, in bytes."""
+    retry: int = 0
+    """How many requests came before it for the same turn of the same scenario."""
+
+    @property
+    def wants_title(self) -> bool:
+        """Return whether the agent asks for a title of the session: such a request has no tools."""
+        return not self.tools and "title" in self.system.lower()
+
+
+class ScriptedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call, by the name that the agent offers."""
+
+    name: str
+    input: dict[str, object] | str
+    """A string is a call of a tool that takes free text, such as a patch."""
+    namespace: str = ""
+
+
+class Write(msgspec.Struct, frozen=True, kw_only=True):
+    """Make a file, with whichever tool this agent offers for it."""
+
+    path: str
+    text: str
+
+
+class Shell(msgspec.Struct, frozen=True, kw_only=True):
+    """Run a command line, with whichever tool this agent offers for it."""
+
+    command: str
+
+
+ScriptedAction = ScriptedCall | Write | Shell
+
+
+class Tokens(msgspec.Struct, frozen=True, kw_only=True):
+    fresh: int = 100
+    """Input that was not read from a cache."""
+    cached: int = 1000
+    stored: int = 200
+    """Written into a cache."""
+    output: int = 20
+
+
+class Refused(msgspec.Struct, frozen=True, kw_only=True):
+    """The request is answered with a failure."""
+
+    status: int
+    kind: str = ""
+    """The error's type, such as `rate_limit_error`."""
+    message: str = "no"
+    headers: Mapping[str, str] = {}
+    body: str | None = None
+    """Instead of the error as this API spells it."""
+    times: int | None = 1
+    """How often; None: always. The same for the other faults."""
+
+
+class StreamFault(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that goes wrong in the middle of the stream."""
+
+    after: int = 0
+    """How many events come first."""
+    times: int | None = 1
+
+
+class Silent(StreamFault, frozen=True, kw_only=True):
+    """No more data, until the agent or the server ends."""
+
+    headers: bool = True
+    """False: the response does not even begin."""
+
+
+class Cut(StreamFault, frozen=True, kw_only=True):
+    after: int = 2
+
+
+class ErrorInStream(StreamFault, frozen=True, kw_only=True):
+    kind: str = "overloaded_error"
+    message: str = "overloaded"
+    after: int = 1
+
+
+Fault = Refused | Silent | Cut | ErrorInStream
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model answers to one request. `say` and `do` make most of them.
+
+    In text and inputs `{cwd}` is the agent's working directory and `{task}` the task that its brief
+    names, both read from the request: one script serves many checkouts at once.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    actions: tuple[ScriptedAction, ...] = ()
+    tokens: Tokens = Tokens()
+    stop: str = ""
+    """`max_tokens` or `refusal`; empty: what follows from the rest."""
+    delay_s: float = 0.0
+    headers: Mapping[str, str] = {}
+    """Of the response, such as `anthropic-ratelimit-unified-status`."""
+    faults: tuple[Fault, ...] = ()
+    """What goes wrong first, each as often as its `times`; then comes the turn."""
+
+
+def say(text: str, **fields: Any) -> Turn:
+    """A turn of text, which ends the session; `fields` are those of a Turn."""
+    return Turn(text=text, **fields)
+
+
+def do(*actions: ScriptedAction, **fields: Any) -> Turn:
+    """A turn of tool calls; `fields` are those of a Turn."""
+    return Turn(actions=actions, **fields)
+
+
+Scripted = Turn | Callable[[ModelRequestLog], Turn]
+"""A turn, or a function that makes it from the request."""
 
 
 class OffScript(Exception):
-    """Asked for something that no script has."""
+    """The agent asked for something that is not in a script."""
 
 
-class Script(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens in one scenario."""
+class ModelScript(msgspec.Struct, frozen=True, kw_only=True):
+    """The turns of one scenario; `ModelServer.script` explains the options."""
 
     turns: tuple[Scripted, ...]
     repeat: bool = False
     whole: bool = True
 
     def place(self, results: int) -> int:
-        """The turn that follows after so many tool results.
+        """Return the turn that follows after so many tool results.
 
-        Nothing is remembered between requests, so it survives retries, agents side by side and
-        sessions that are taken up again.
+        It follows from the request alone, so retries, parallel agents and continued sessions work.
         """
         before = 0
         for number, turn in enumerate(self.turns):
@@ -41,21 +190,19 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def calls(turn: Scripted) -> int:
-    """By how many tool results a turn leads on. A function is taken to make one call."""
-    return len(turn.deeds) if isinstance(turn, Turn) else 1
+    """Return how many tool results a turn brings. A function is taken to make one call."""
+    return len(turn.actions) if isinstance(turn, Turn) else 1
 
 
 class Scripts:
-    """All scenarios, and what of them was played. Safe to use from several threads."""
+    """All scenarios, and how often each turn was asked for. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._scripts: dict[str, Script] = {}
+        self._scripts: dict[str, ModelScript] = {}
         self._asked: Counter[tuple[str, int]] = Counter()
-        self._played: set[tuple[str, int]] = set()
         self._lock = threading.Lock()
 
-    def add(self, name: str, script: Script) -> None:
-        """Take a scenario in, or put another in its place."""
+    def add(self, name: str, script: ModelScript) -> None:
         if not script.turns:
             raise ValueError(f"scenario {name} has no turns")
         for number, turn in enumerate(script.turns[:-1]):
@@ -65,45 +212,120 @@ class Scripts:
             self._scripts[name] = script
             for key in [key for key in self._asked if key[0] == name]:
                 del self._asked[key]
-            self._played = {key for key in self._played if key[0] != name}
 
     def find(self, name: str, results: int) -> tuple[int, Scripted]:
-        """The turn for a request, with its number."""
         script = self._scripts.get(name)
         if script is None:
-            raise OffScript(f"there is no scenario {name}")
-        try:
-            number = script.place(results)
-        except OffScript as error:
-            raise OffScript(f"scenario {name}: {error}") from None
+            raise OffScript("there is none of that name")
+        number = script.place(results)
         return number, script.turns[number]
 
     def count(self, name: str, number: int) -> int:
-        """How often this turn was asked for before. Only faults need to know."""
+        """Count a request for this turn; return how many came before."""
         with self._lock:
             before = self._asked[name, number]
             self._asked[name, number] += 1
             return before
 
-    def played(self, name: str, number: int) -> None:
-        """This turn was told, or its fault was."""
-        with self._lock:
-            self._played.add((name, number))
-
     def unplayed(self) -> list[str]:
-        """Turns that nobody asked for, of scripts that were to be played whole."""
+        """Return the turns that were never asked for, of scripts that must be played whole."""
         return [
             f"scenario {name}, turn {number}"
             for name, script in self._scripts.items()
             for number in range(len(script.turns))
-            if script.whole and (name, number) not in self._played
+            if script.whole and not self._asked[name, number]
         ]
 
 
 def fault_of(turn: Turn, before: int) -> Fault | None:
-    """What goes wrong with a turn that was asked for so often before."""
     for fault in turn.faults:
         if fault.times is None or before < fault.times:
             return fault
         before -= fault.times
     return None
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn, ready to be sent: placeholders filled in, tools chosen."""
+
+    model: str
+    text: str = ""
+    thinking: str = ""
+    calls: tuple[ScriptedCall, ...] = ()
+    tokens: Tokens = Tokens()
+    stop: str = ""
+
+
+def fill(turn: Turn, asked: ModelRequestLog) -> Reply:
+    """Make the reply, or raise OffScript if the request lacks what the script needs."""
+    calls = [_tool_call(action, asked.tools) for action in turn.actions]
+    return Reply(
+        model=asked.model,
+        text=_filled(turn.text, asked),
+        thinking=_filled(turn.thinking, asked),
+        calls=tuple(replace(call, input=_deep(call.input, asked)) for call in calls),
+        tokens=turn.tokens,
+        stop=turn.stop,
+    )
+
+
+def _deep(value: Any, asked: ModelRequestLog) -> Any:
+    match value:
+        case str():
+            return _filled(value, asked)
+        case dict():
+            return {key: _deep(inner, asked) for key, inner in value.items()}
+        case list() | tuple():
+            return [_deep(inner, asked) for inner in value]
+        case _:
+            return value
+
+
+def _filled(text: str, asked: ModelRequestLog) -> str:
+    for place, found in (("{cwd}", asked.cwd), ("{task}", asked.task)):
+        if place in text:
+            if found is None:
+                raise OffScript(f"the script has {place}, but the request does not say it")
+            text = text.replace(place, found)
+    return text
+
+
+def _patch(write: Write) -> str:
+    lines = "".join(f"+{line}\n" for line in write.text.splitlines())
+    return f"*** Begin Patch\n*** Add File: {write.path}\n{lines}*** End Patch\n"
+
+
+def _create(write: Write) -> dict[str, object]:
+    return {"file_path": write.path, "content": write.text}
+
+
+WRITERS: Final[Mapping[str, Callable[[Write], dict[str, object] | str]]] = {
+    "Write": _create,
+    "Create": _create,
+    "apply_patch": _patch,
+}
+
+RISK: Final = {"riskLevel": "medium", "riskLevelReason": "as scripted", "timeout": 600}
+SHELLS: Final[Mapping[str, Callable[[Shell], dict[str, object] | str]]] = {
+    "Bash": lambda shell: {"command": shell.command, "description": "as scripted"},
+    "Execute": lambda shell: {"command": shell.command, **RISK},
+    "exec_command": lambda shell: {"cmd": shell.command},
+}
+
+
+def _tool_call(action: ScriptedAction, offered: frozenset[str]) -> ScriptedCall:
+    """Return the call for an action, by the tools that the agent offers."""
+    match action:
+        case ScriptedCall():
+            return action
+        case Write():
+            return _first_offered(WRITERS, action, offered)
+        case Shell():
+            return _first_offered(SHELLS, action, offered)
+
+
+def _first_offered(known: Mapping[str, Any], action: Any, offered: frozenset[str]) -> ScriptedCall:
+    for name, input_of in known.items():
+        if name in offered:
+            return ScriptedCall(name=name, input=input_of(action))
+    raise OffScript(f"none of {', '.join(known)} is offered, only {', '.join(sorted(offered))}")

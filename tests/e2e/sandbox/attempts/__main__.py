@@ -1,4 +1,4 @@
-"""Run behind the wall: tries to get out in every way it knows, and tells what it found.
+"""Run in the sandbox: tries to get out in every way it knows, and tells what it found.
 
     python attempts/__main__.py WORLD.json NAME… > TOLD.json
 
@@ -23,13 +23,13 @@ for name in ("writing", "mounts", "planting", "reaching", "reading"):
 def main() -> None:
     with open(sys.argv[1]) as file:
         world = json.load(file)
-    told = {}
+    results = {}
     for name in sys.argv[2:]:
         try:
-            told[name] = f"did: {ATTEMPTS[name](world)}"
+            results[name] = f"did: {ATTEMPTS[name](world)}"
         except (OSError, subprocess.SubprocessError) as error:
-            told[name] = f"failed: {error}"
-    json.dump(told, sys.stdout)
+            results[name] = f"failed: {error}"
+    json.dump(results, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What every attempt shares. Nothing but the standard library: this runs behind the wall."""
+"""What every attempt shares. Nothing but the standard library: this runs in the sandbox."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Tearing down the wall itself: mounts, namespaces, devices."""
+"""Tearing down the sandbox itself: mounts, namespaces, devices."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ NEWNS, NEWUSER = 0x00020000, 0x10000000
 
 @attempt
 def remount(w: World) -> None:
-    """The wall that root would find standing open: everything is writable after it."""
+    """The sandbox that root would find standing open: everything is writable after it."""
     for path in ("/", w["home"], "/etc"):
         with contextlib.suppress(OSError):
             check(libc.mount(None, path.encode(), None, MS_REMOUNT | MS_BIND, None))

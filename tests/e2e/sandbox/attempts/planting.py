@@ -144,6 +144,17 @@ def project_other_agent_settings(w: World) -> None:
 
 
 @attempt
+def project_git_of_an_editor(w: World) -> None:
+    os.makedirs(f"{w['project']}/.idea", exist_ok=True)
+    put(f"{w['project']}/.idea/workspace.xml", '<option name="PATH_TO_GIT" value="evil" />')
+
+
+@attempt
+def project_tool_settings(w: World) -> None:
+    put(f"{w['project']}/mise.toml", "[hooks]\nenter = 'evil'\n")
+
+
+@attempt
 def project_shell_settings(w: World) -> None:
     put(f"{w['project']}/.envrc", "evil\n")
 

@@ -46,7 +46,7 @@ def see_processes(w: World) -> str:
 
 @attempt
 def inherited_files(w: World) -> str:
-    """A file that is open already is a hole in any wall."""
+    """A file that is open already is a hole in any sandbox."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
@@ -56,7 +56,7 @@ def inherited_files(w: World) -> str:
     return f"inherited {found}" if found else "nothing"
 
 
-def _knock(path: "str | bytes", word: str) -> None:
+def _connect(path: "str | bytes", word: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(5)
         client.connect(path)
@@ -65,38 +65,38 @@ def _knock(path: "str | bytes", word: str) -> None:
 
 @attempt
 def socket_in_home(w: World) -> None:
-    _knock(f"{w['home']}/service.sock", "socket_in_home")
+    _connect(f"{w['home']}/service.sock", "socket_in_home")
 
 
 @attempt
 def socket_in_checkout(w: World) -> None:
-    _knock(f"{w['project']}/dev.sock", "socket_in_checkout")
+    _connect(f"{w['project']}/dev.sock", "socket_in_checkout")
 
 
 @attempt
 def socket_in_tmp(w: World) -> None:
-    _knock(f"/tmp/{w['tag']}.sock", "socket_in_tmp")
+    _connect(f"/tmp/{w['tag']}.sock", "socket_in_tmp")
 
 
 @attempt
 def socket_in_run(w: World) -> None:
-    _knock(f"/run/{w['tag']}.sock", "socket_in_run")
+    _connect(f"/run/{w['tag']}.sock", "socket_in_run")
 
 
 @attempt
 def socket_of_docker(w: World) -> None:
-    _knock(f"{w['home']}/.docker/run/docker.sock", "socket_of_docker")
+    _connect(f"{w['home']}/.docker/run/docker.sock", "socket_of_docker")
 
 
 @attempt
 def socket_without_file(w: World) -> None:
-    _knock(b"\0" + w["tag"].encode(), "socket_without_file")
+    _connect(b"\0" + w["tag"].encode(), "socket_without_file")
 
 
 @attempt
 def socket_by_a_short_name(w: World) -> None:
     """Whoever listens there has said where only as seen from its own folder."""
-    _knock(f"{w['home']}/short.sock", "socket_by_a_short_name")
+    _connect(f"{w['home']}/short.sock", "socket_by_a_short_name")
 
 
 @attempt

@@ -1,7 +1,6 @@
-"""Claude on its Agent SDK: the library leads the program, in a process of its own.
+"""Claude Code, led by the Claude Agent SDK in a process of its own (`ralph.inside.sdk_session`).
 
-The process is `ralph.inside.sdk_session`. It repeats what the program says line by line, so that
-everything after that is the same as without the library.
+The process prints the lines that the program would print, so all that reads them is the same.
 """
 
 import os
@@ -13,49 +12,48 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from ralph.adapters.agents.claude import command
-from ralph.adapters.agents.claude.agent import Claude
-from ralph.adapters.agents.claude.traits import TRAITS
-from ralph.ports.agent import Brief, Launch, Setup, Terms, with_rules
+from ralph.adapters.agents.claude import agent as claude
+from ralph.adapters.agents.command_parts import prompt_text
+from ralph.ports.agent import AgentCommand, AgentSetup, Brief, SessionTerms
 
 PACKAGE: Final = "claude_agent_sdk"
 SESSION: Final = "ralph.inside.sdk_session"
 
 
-class ClaudeSdk(Claude):
+class ClaudeSdk(claude.Claude):
     """`[agent] command` is the path of the program, if not the one on the PATH or in the SDK."""
 
     traits = replace(
-        TRAITS,
+        claude.TRAITS,
         name="claude-sdk",
         package=PACKAGE,
-        install_hint="pip install 'ralph[claude-sdk]'; the program comes with it, or else:"
-        f" {TRAITS.install_hint}",
+        install_hint="pip install 'ralphloop[claude-sdk]'; the program comes with it, or else:"
+        f" {claude.TRAITS.install_hint}",
     )
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: AgentSetup) -> None:
         super().__init__(setup)
         self.traits = replace(type(self).traits, program=_program(setup))
 
-    def command(self, brief: Brief) -> Launch:
-        """What the SDK is to be told goes to stdin, with the prompt."""
-        return Launch(
+    def command(self, brief: Brief) -> AgentCommand:
+        """The prompt and the options of the SDK go to stdin."""
+        return AgentCommand(
             # -P: a folder `ralph` in the project is not this program.
             argv=(sys.executable, "-P", "-m", SESSION),
             stdin=msgspec.json.encode(_job(brief)),
-            env=command.variables(brief.terms),
+            env=claude.variables(brief.terms),
         )
 
-    def converse(self, brief: Brief) -> Launch:
-        """With a person the program itself does."""
-        launch = super().converse(brief)
-        return msgspec.structs.replace(launch, argv=(self.traits.program, *launch.argv[1:]))
+    def interactive_command(self, brief: Brief) -> AgentCommand:
+        """An interactive session runs the program without the SDK."""
+        launch = super().interactive_command(brief)
+        return replace(launch, argv=(self.traits.program, *launch.argv[1:]))
 
 
 def _job(brief: Brief) -> dict[str, object]:
     terms = brief.terms
     return {
-        "prompt": brief.text if brief.rules_path else with_rules(brief),
+        "prompt": prompt_text(brief),
         "rules_path": brief.rules_path,
         "hooks": bool(terms.hooks),
         "tools": bool(terms.tools),
@@ -63,27 +61,27 @@ def _job(brief: Brief) -> dict[str, object]:
             "model": terms.model or None,
             "max_turns": terms.max_turns or None,
             "max_budget_usd": terms.budget_usd or None,
-            "tools": command.offered(terms),
-            "disallowed_tools": command.denied(terms),
+            "tools": claude.offered_tools(terms),
+            "disallowed_tools": claude.denied_tools(terms),
             **_permissions(terms),
         },
     }
 
 
-def _permissions(terms: Terms) -> dict[str, object]:
-    if terms.fenced and not terms.allowed_tools:
+def _permissions(terms: SessionTerms) -> dict[str, object]:
+    if terms.sandboxed:
         return {"permission_mode": "bypassPermissions"}
-    allowed = (*(terms.allowed_tools or command.ALLOWED), *(("mcp__ralph",) if terms.tools else ()))
+    allowed = (*claude.ALLOWED, *(("mcp__ralph",) if terms.tools else ()))
     return {"permission_mode": "dontAsk", "allowed_tools": allowed}
 
 
-def _program(setup: Setup) -> str:
+def _program(setup: AgentSetup) -> str:
     if setup.command:
         path = os.path.expanduser(setup.command)
         return os.path.join(setup.directory, path) if os.path.dirname(path) else path
-    name = TRAITS.program
+    name = claude.TRAITS.program
     found = find_spec(PACKAGE)
     folders = found.submodule_search_locations if found is not None else None
-    # Its wheels bring one with them.
+    # The wheels of the SDK contain the program.
     bundled = os.path.join(folders[0], "_bundled", name) if folders else ""
     return bundled if which(name) is None and os.access(bundled, os.X_OK) else name

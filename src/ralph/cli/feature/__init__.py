@@ -1,1 +1,0 @@
-"""Features: from an idea to tasks."""

@@ -1,1 +1,0 @@
-"""Lessons that every session is to follow."""

@@ -1,1 +1,0 @@
-"""What sessions have learned."""

@@ -1,0 +1,98 @@
+"""Find the lines of a gate's output that say why it failed."""
+
+import re
+from typing import Final
+
+MOST_LINES: Final = 8
+WIDTH: Final = 200
+LOOK_BACK: Final = 60
+"""A test's name is at most so many lines above its failed assertion."""
+
+WHOLE_OUTPUT: Final = "The whole output is in "
+"""Begins the line of a reason that names the gate's log."""
+
+_ESCAPE: Final = re.compile(
+    r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
+)
+_PROGRESS: Final = re.compile(r"[.sxEFX\s]*(?:\[ *\d+%\])?")
+_BLOCK_END: Final = re.compile(r"[=\-_*~#]{8,}|\.{3}|\s*stack(?: backtrace)?:")
+_TEST_NAME: Final = re.compile(
+    r"_{3,} .+ _{3,}"  # pytest
+    r"|(?:FAIL|ERROR): .+"  # unittest
+    r"|\s*--- FAIL: .+"  # go
+    r"|---- .+ stdout ----"  # cargo
+    r"|\s*● .+"  # jest
+    r"|\s*[✖\u00d7] .+"  # node, vitest
+    r"|not ok \d.*"  # TAP
+)
+_REASON: Final = re.compile(
+    r"E   +\S.*"  # pytest
+    r"|(?:[\w.]*\.)?\w*(?:Error|Exception|Failure)(?:: .*|$)"
+    r"|error(?:\[\w+\])?: .*"
+    r"|.*\bpanicked at .*"
+    r"|[A-Z]{1,4}\d{3,4} .*"  # ruff
+    r"|\S+:\d+(?::\d+)?:? (?:fatal )?(?:error|[A-Z]{1,4}\d{2,4})\b.*"  # compilers, linters
+    r"|\S+\(\d+,\d+\): error .*"  # tsc
+    r"|\s+\d+:\d+\s+error\s.*"  # eslint
+    r"|\s+\S+_test\.go:\d+: .*"
+    r"|\s*(?:Expected|expected|Received|AssertionError)\b.*"
+    r"|.*(?:command not found|No such file or directory|Permission denied).*"
+)
+_HINT: Final = re.compile(
+    r"(?!.*\b(?:0|no) (?:errors?|fail))"
+    r".*\b(?:error|errors|fail|failed|failure|failures|fails|fatal|exception|unformatted)\b",
+    re.IGNORECASE,
+)
+
+
+def decisive_lines(output: str) -> tuple[str, ...]:
+    """Return the first failure: the test's name, the assertion and what follows it.
+
+    Without a line that looks like a reason, return the last lines.
+    """
+    lines = _clean(output)
+    found = _first(_REASON, lines)
+    named = _first(_TEST_NAME, lines)
+    if found is None:
+        found = named if named is not None else _first(_HINT, lines)
+    if found is None:
+        return tuple(lines[-MOST_LINES // 2 :])
+    names = [line for line in lines[max(0, found - LOOK_BACK) : found] if _fits(_TEST_NAME, line)]
+    chosen = [names[-1].strip(" _-")] if names else []
+    for line in lines[found:]:
+        if len(chosen) == MOST_LINES or (line is not lines[found] and _ends_block(line)):
+            break
+        chosen.append(line)
+    return tuple(chosen)
+
+
+def headline(lines: tuple[str, ...]) -> str:
+    """Return decisive lines in one: the test's name and the reason; empty without lines."""
+    if not lines:
+        return ""
+    reason = next((line for line in lines if _fits(_REASON, line)), lines[0])
+    said = re.sub(r"^E {2,}", "", reason).strip()
+    return said if reason == lines[0] else f"{lines[0]}: {said}"
+
+
+def _clean(output: str) -> list[str]:
+    """The lines without colours, progress marks and blank lines."""
+    shown = (line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPE.sub("", output).split("\n"))
+    lines = ("".join(filter(_is_shown, line[:2000])).rstrip()[:WIDTH] for line in shown)
+    return [line for line in lines if not _PROGRESS.fullmatch(line)]
+
+
+def _is_shown(char: str) -> bool:
+    return char.isprintable() or char == "\t"
+
+
+def _ends_block(line: str) -> bool:
+    return _fits(_BLOCK_END, line) or _fits(_TEST_NAME, line)
+
+
+def _fits(pattern: re.Pattern[str], line: str) -> bool:
+    return pattern.match(line) is not None
+
+
+def _first(pattern: re.Pattern[str], lines: list[str]) -> int | None:
+    return next((at for at, line in enumerate(lines) if pattern.match(line)), None)

@@ -1,1 +1,0 @@
-"""Tasks that have a file each: `*.code-task.md`."""

@@ -1,1 +1,0 @@
-"""Shell commands, read and thought about; never run."""
