@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from msgspec import Struct
 
 from ralph.adapters.executor.process_table import PR_SET_CHILD_SUBREAPER, become_subreaper
+from ralph.core.session_environment import SESSION_GIT
 from tests.stores import close_memory_stores
 
 # A busy machine is no failure, so there is no deadline. Always the same examples: whether a change
@@ -70,6 +71,13 @@ def clean_environment(
     # Making a folder takes pytest longer than most tests take, and most leave theirs untouched.
     if home.is_dir() and not any(home.iterdir()):
         EMPTY_HOMES.append(home)
+
+
+@pytest.fixture
+def as_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What git does in the test, a session does."""
+    for name, value in SESSION_GIT.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture(autouse=True)

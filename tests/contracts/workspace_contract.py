@@ -18,8 +18,8 @@ class WorkspaceContract:
         raise NotImplementedError
 
     @pytest.fixture
-    def hands(self, workspace: Workspace) -> GitUser:
-        """Hands in its checkout."""
+    def hands(self, workspace: Workspace, as_a_session: None) -> GitUser:
+        """A session's hands in its checkout: what a person commits on top would stay."""
         return GitUser(workspace.path)
 
     # -- snapshots
