@@ -43,7 +43,7 @@ def test_a_session_that_forgets_to_claim_is_reminded(real: Real, agent: str) -> 
     project = real(agent)
 
     def ends(asked: ModelRequestLog) -> Turn:
-        return say(CLAIM if "not said how task" in asked.user else "It works.")
+        return say(CLAIM if "not reported the state of task" in asked.user else "It works.")
 
     project.server.script("x", do(Shell(command="echo x > x.txt")), ends, repeat=True)
     task = project.add("forgetful", "-d", "[[scenario:x]]")
