@@ -29,7 +29,12 @@ os.execv(sys.argv[1], sys.argv[1:])
 """What a terminal program does before it starts a shell."""
 
 JOB_CONTROL = """
-import fcntl, os, signal, sys, termios
+import fcntl, os, psutil, signal, sys, termios, time
+def is_stopping(one):
+    try:
+        return os.getpgid(one.pid) == job and one.status() not in ("stopped", "zombie")
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
 os.setsid()
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -51,6 +56,9 @@ while True:
     os.tcsetpgrp(0, os.getpgrp())
     if not os.WIFSTOPPED(status):
         sys.exit(os.waitstatus_to_exitcode(status))
+    # On its way to a stop, a program that reads the terminal still takes what is typed next.
+    while any(map(is_stopping, psutil.Process(job).children(recursive=True))):
+        time.sleep(0.01)
     print("[stopped]", termios.tcgetattr(0)[3] == modes[3], flush=True)
     word = input()
     if word == "fg":
