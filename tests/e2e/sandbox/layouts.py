@@ -214,7 +214,9 @@ IN_TWO_STEPS = {
     ),
     "objects by other names": (
         'mkdir -p .git/objects/ab/x; cp "$TRAP" .git/objects/ab/x/$(printf %038d 0)',
-        "mv .git/objects/ab/x .git/objects/00",
+        # A folder that is there would take it in.
+        "N=0; while [ -e .git/objects/0$N ]; do N=$((N + 1)); done;"
+        " mv .git/objects/ab/x .git/objects/0$N",
     ),
     "a repository that is too deep": (
         "N=$(printf %0200d 0); for i in 1 2 3 4 5; do mkdir $N; cd $N; done; arm x; rm -r x/refs",
