@@ -52,6 +52,9 @@ ALLOWED: Final = [
     "cat <<'EOF' > setup.sh\ncrontab -\ntar -C / -xf x\npkill -9 -f .\nEOF",
     'clean() {\n  rm -rf "${1:?}/"\n}\nclean build',
     'clean() {\n  rm -rf "$1/"*\n}\nclean build',
+    "timeout --foreground --kill-after 5 60 npm test",
+    "uv run --with x pytest --quiet",
+    "sudo --preserve-env apt-get install x",
     "git commit -m 'never run: ls -d /* | xargs rm -rf\n\nnor pkill -9 -f .'",
 ]
 """Allowed without a doubt, even where the policy is strict."""
@@ -119,6 +122,11 @@ DENIED: Final = [
     "if true; then\n  tar -C / -xf x.tar\nfi",
     "at now <<EOF\nls\nEOF",
     "ls -d /* \\\n  | xargs rm -rf",
+    "ls -d /* | xargs --max-args 1 rm -rf",
+    "sudo --user root rm -rf /",
+    "timeout --foreground --signal KILL 5 git push",
+    "uv run --with x --project . git push",
+    "bash --norc --rcfile x -c 'git push'",
 ]
 """Denied, strict or not."""
 

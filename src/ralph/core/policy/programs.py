@@ -97,12 +97,11 @@ def started_by(name: str, words: Words, stdin: Field | None) -> list[ProgramRun]
 
 def _wrapped(name: str, words: Words) -> Iterator[ProgramRun]:
     wrapper, count = _wrapper(name, words)
-    inside = _inner(words, wrapper, count) if wrapper else ()
-    if wrapper and wrapper.is_text and inside:
-        text = inside[0] if name == "trap" else _joined(inside)
-        yield ProgramRun(text=text)
-    elif inside:
-        yield ProgramRun(words=tuple(inside))
+    for inside in _inner(words, wrapper, count) if wrapper else ():
+        if wrapper and wrapper.is_text:
+            yield ProgramRun(text=inside[0] if name == "trap" else _joined(inside))
+        else:
+            yield ProgramRun(words=tuple(inside))
 
 
 def _wrapper(name: str, words: Words) -> tuple[Wrapper | None, int]:
@@ -114,27 +113,38 @@ def _wrapper(name: str, words: Words) -> tuple[Wrapper | None, int]:
     return None, 0
 
 
-def _inner(words: Words, wrapper: Wrapper, start: int) -> Words:
-    """What is inside a wrapper."""
+def _inner(words: Words, wrapper: Wrapper, start: int) -> list[Words]:
+    """What may be inside a wrapper: `--user root rm` is read with and without a value."""
     if words[0].text == "command" and re.match("-[vV]", "".join(_texts(words[1:2]))):
         return []
-    at = _after_options(words, wrapper, start)
-    # In a text for a shell, `x=y` is part of the text.
-    while not wrapper.is_text and at < len(words) and ASSIGNMENT.match(words[at].text):
-        at += 1
-    if wrapper.operands:
-        at = _after_options(words, wrapper, at + wrapper.operands)
-    return words[at:]
+    found = []
+    for long_takes_value in (False, True):
+        at = _after_options(words, wrapper, start, long_takes_value=long_takes_value)
+        # In a text for a shell, `x=y` is part of the text.
+        while not wrapper.is_text and at < len(words) and ASSIGNMENT.match(words[at].text):
+            at += 1
+        if wrapper.operands:
+            after = at + wrapper.operands
+            at = _after_options(words, wrapper, after, long_takes_value=long_takes_value)
+        if words[at:] and words[at:] not in found:
+            found.append(words[at:])
+    return found
 
 
-def _after_options(words: Words, wrapper: Wrapper, at: int) -> int:
+def _after_options(
+    words: Words, wrapper: Wrapper, at: int, *, long_takes_value: bool = False
+) -> int:
     """Where the options end."""
     while at < len(words) and words[at].text[:1] in ("-", "+"):
         option = words[at].text
         at += 1
         if option == "--":
             break
-        letters = "" if option.startswith("--") else option[1:]
+        if option.startswith("--"):
+            is_next_a_value = at < len(words) and words[at].text[:1] != "-"
+            at += long_takes_value and "=" not in option and is_next_a_value
+            continue
+        letters = option[1:]
         value = next((place for place, each in enumerate(letters, 2) if each in wrapper.letters), 0)
         at += value == len(option)
     return at
@@ -152,7 +162,7 @@ def _joined(words: Words) -> Field:
 
 
 def _shell(words: Words, stdin: Field | None) -> Iterable[ProgramRun]:
-    at = _after_options(words, SHELL, 1)
+    at = _after_options(words, SHELL, 1, long_takes_value=True)
     options, rest = _texts(words[1:at]), words[at:]
     if any(re.fullmatch("-[a-zA-Z]*c[a-zA-Z]*|--command", option) for option in options):
         return [ProgramRun(text=rest[0], arguments=_texts(rest[2:]))] if rest else []
@@ -187,26 +197,31 @@ def _filled(command: Words, sign: str, value: str) -> ProgramRun:
 
 def _xargs(words: Words, stdin: Field | None) -> Iterable[ProgramRun]:
     given = UNKNOWN if stdin is None else stdin.text
-    if command := _inner(words, XARGS, 1):
+    for command in _inner(words, XARGS, 1):
         own = " ".join(["", *_texts(words[1 : len(words) - len(command)]), ""])
         if found := re.search(r" (?:-I ?(\S+)|(?:-i|--replace)(?:=(\S+))? )", own):
             sign = found[1] or found[2] or "{}"
-            return [_filled(command, sign, line) for line in given.splitlines()[:MOST_ITEMS]]
-        return [ProgramRun(words=(*command, *map(_item, given.split())))]
-    return []
+            for line in given.splitlines()[:MOST_ITEMS]:
+                yield _filled(command, sign, line)
+        else:
+            yield ProgramRun(words=(*command, *map(_item, given.split())))
 
 
 def _parallel(words: Words, stdin: Field | None) -> Iterable[ProgramRun]:
     """The items in its input; those after `:::` are part of its text."""
-    command = _inner(words, WRAPPERS["parallel"], 1)
-    if len(command) == 1:
-        command = [Field(part) for part in command[0].text.split()]
-    if stdin is None or not command or any(word.text.startswith("::") for word in command):
-        return []
+    if stdin is None:
+        return
     lines = stdin.text.splitlines()[:MOST_ITEMS]
-    if any("{}" in word.text for word in command):
-        return [_filled(command, "{}", line) for line in lines]
-    return [ProgramRun(words=(*command, _item(line))) for line in lines]
+    for each in _inner(words, WRAPPERS["parallel"], 1):
+        parts = [Field(part) for part in each[0].text.split()]
+        command = parts if len(each) == 1 else each
+        if any(word.text.startswith("::") for word in command):
+            continue
+        for line in lines:
+            if any("{}" in word.text for word in command):
+                yield _filled(command, "{}", line)
+            else:
+                yield ProgramRun(words=(*command, _item(line)))
 
 
 def _find(words: Words, _stdin: Field | None) -> Iterable[ProgramRun]:
