@@ -17,8 +17,9 @@ FILES = {
     "Makefile": (
         "PY ?= python3\n-include mk/a.mk\n.PHONY: test\nall: test\n"
         "test: lint ; sh web/t.sh\nlint:\n\t@$(PY) tools/verify.py\nrun:\n\tpython app.py\n"
-        "again:\n\t$(MAKE) again\n"
+        "again:\n\t$(MAKE) again\nouter:\n\t$(MAKE) -C sub inner\n"
     ),
+    "sub/Makefile": "inner:\n\tsh ../web/t.sh\n",
     "mk/a.mk": "x:\n\ttrue\n",
     "package.json": '{"scripts": {"test": "npm run unit", "pretest": "sh lib/common.sh",'
     ' "unit": "node t.js && npm run unit", "start": "node app.js"}}',
@@ -60,6 +61,8 @@ def judges(command: str, folder: str = "") -> set[str]:
         ("bash -eu check.sh --fast", CHECK),
         ("sh -c './check.sh'", CHECK),
         ("env A=1 timeout 60 ./check.sh", CHECK),
+        ("env --unset A timeout --signal KILL 60 ./check.sh", CHECK),
+        ("make outer", {*CHECK, "Makefile", "mk/a.mk", "sub/Makefile", "web/t.sh"}),
         ("/top/check.sh", CHECK),
         ("$PWD/check.sh", CHECK),
         ('"$(git rev-parse --show-toplevel)/check.sh"', CHECK),

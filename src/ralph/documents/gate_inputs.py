@@ -104,8 +104,8 @@ class _Search:
         self.left = LONGEST
         self.texts: set[tuple[str, ...]] = set()
         """Scripts that were followed, each with the folders in which it runs."""
-        self.values: dict[str, str] = {}
-        """Of variables, as far as the text says."""
+        self.values = {"MAKE": "make"}
+        """Of variables, as far as the text says; makefiles have this one."""
 
     def shell(self, text: str, folders: Sequence[str]) -> None:
         """Follow shell text that runs in the first of the folders; the others are guesses."""
