@@ -16,6 +16,7 @@ from ralph.files import (
     create_regular,
     lock_or_busy,
     names_in,
+    open_lock,
     open_regular,
     read_regular,
     read_start,
@@ -32,7 +33,6 @@ ALLOWED = {
     "adapters/executor/child_process.py": "opened like a log of a session, and kept open",
     "adapters/executor/process_table.py": "files of /proc",
     "adapters/project_files/folder.py": "folders, and drafts that must not exist yet",
-    "adapters/sandbox/session_files.py": "a lock",
     "adapters/sandbox/tamper_check.py": "a list in a folder that no session reaches",
     "adapters/sandbox/launcher.py": "runs inside the sandbox, before the session",
     "adapters/sandbox/domain_proxy.py": "/dev/null",
@@ -45,8 +45,6 @@ ALLOWED = {
     "adapters/workspace/git_index.py": "a lock, which is never waited for",
     "git_layout.py": "a pipe that git waits for, without waiting",
     "adapters/workspace/locks.py": "a lock, which is never waited for",
-    "adapters/workspace/checkout_setup.py": "a lock, which is never waited for",
-    "adapters/workspace/merge_branch.py": "a lock, which is never waited for",
     "adapters/executor/resource_usage.py": "files of /proc and of control groups",
     "cli/hook.py": "standard output",
     "cli/prompts.py": "a file of Ralph's own for an editor, and one that a user names",
@@ -113,11 +111,14 @@ OPENERS: list[Callable[[str], object]] = [
     read_regular,
     create_regular,
     append_regular,
+    open_lock,
     lambda path: write_regular(path, b"x"),
 ]
 
 
-@pytest.mark.parametrize("opens", OPENERS, ids=["open", "read", "create", "append", "write"])
+@pytest.mark.parametrize(
+    "opens", OPENERS, ids=["open", "read", "create", "append", "lock", "write"]
+)
 @pytest.mark.parametrize("put", [a_pipe, a_socket, a_link_to_a_device, a_folder, a_link_to_itself])
 def test_nothing_but_a_file_is_opened(
     tmp_path: Path, put: Callable[[Path], None], opens: Callable[[str], object]

@@ -162,12 +162,18 @@ def try_lock(handle: int) -> bool:
     return True
 
 
+def open_lock(path: str, mode: int = 0o644) -> int:
+    """Open the file that stands for a lock, and make it if need be. A link is not followed: what
+    its holder writes would be in another file."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return _checked(os.open(path, flags, mode), path)
+
+
 @contextlib.contextmanager
 def lock_file(path: str, patience_s: float = LOCK_S, mode: int = 0o644) -> Iterator[int]:
     """Hold the lock that a file stands for; the kernel gives it back, whatever happens to us.
     BlockingIOError if another process keeps it for longer than `patience_s`."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with _locked(os.open(path, flags, mode), patience_s) as handle:
+    with _locked(open_lock(path, mode), patience_s) as handle:
         yield handle
 
 

@@ -24,7 +24,7 @@ from ralph.adapters.workspace.locks import (
     release,
 )
 from ralph.adapters.workspace.user_checkout import UserCheckout
-from ralph.core.errors import Busy
+from ralph.core.errors import Busy, CannotWrite
 from tests.git_user import GitUser, a_project
 
 KINDS = (
@@ -246,6 +246,20 @@ def test_a_git_in_a_linked_worktree_holds_locks_of_the_repository(
             lock = inspect_lock(path, since=0.0)
             assert lock is not None
             assert f"process {process.pid} " in lock.holder
+
+
+def test_a_link_in_the_place_of_the_runs_lock_changes_no_file(hands: GitUser) -> None:
+    hands.write("theirs", "a person's")
+    theirs = hands.top / "theirs"
+    path = hands.top / ".git/ralph/run.lock"
+    for target in (theirs, Path("/dev/zero")):
+        path.parent.mkdir(exist_ok=True)
+        path.symlink_to(target)
+        lock = CheckoutLock(str(hands.top / ".git"), "run-1")
+        with pytest.raises(CannotWrite, match=r"run\.lock"), lock:
+            pass
+        path.unlink()
+    assert theirs.read_text() == "a person's"
 
 
 def test_a_run_that_died_is_told_from_one_that_ended(hands: GitUser) -> None:

@@ -122,7 +122,7 @@ class PlaceholderFolders:
                         folder = os.path.dirname(folder)
                     os.makedirs(path, exist_ok=True)
                 self._write(file, held)
-                self._handle = os.open(self._users, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._handle = files.open_lock(self._users, 0o600)
                 fcntl.flock(self._handle, fcntl.LOCK_SH)
         except OSError as error:
             raise CannotWrite(f"cannot write {error.filename}: {error.strerror}") from error

@@ -16,7 +16,7 @@ from ralph.core.errors import RalphError, SetupFailed, TemporaryFailure
 from ralph.core.gate_output import decisive_lines
 from ralph.core.process_exit import is_temporary, was_killed
 from ralph.core.safe_text import one_line
-from ralph.files import open_regular, or_cannot_write, remove_tree, try_lock, walk
+from ralph.files import open_lock, open_regular, or_cannot_write, remove_tree, try_lock, walk
 from ralph.ports.executor import Command, CommandOutput, Executor, Interrupted, Tick
 from ralph.ports.sandbox import CheckoutSandbox
 
@@ -53,7 +53,7 @@ class DependencyCache:
         path = os.path.join(self._folder, LOCK)
         with or_cannot_write(f"write in {self._folder}"):
             os.makedirs(self._folder, exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = open_lock(path)
         try:
             while not try_lock(handle):
                 if tick():

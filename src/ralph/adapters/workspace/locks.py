@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph.core.errors import Busy, UnusableData
 from ralph.core.safe_text import one_line
-from ralph.files import or_cannot_write, try_lock, walk
+from ralph.files import open_lock, or_cannot_write, try_lock, walk
 from ralph.git_layout import find_layout, top_of
 from ralph.ports.executor import CommandRunner
 
@@ -45,7 +45,7 @@ class CheckoutLock:
         hint = "Ralph needs to write its state; is the checkout read-only?"
         with or_cannot_write(f"write {self.path}", hint):
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self.fd = open_lock(self.path)
         if not try_lock(self.fd):
             holder = os.read(self.fd, 200).decode("utf-8", "replace").strip()
             os.close(self.fd)

@@ -14,7 +14,7 @@ from ralph.adapters.workspace.task_checkouts import TaskCheckouts, temporary_che
 from ralph.adapters.workspace.user_checkout import UserCheckout
 from ralph.core.errors import Missing, RalphError
 from ralph.core.ids import TaskId
-from ralph.files import or_cannot_write, try_lock
+from ralph.files import open_lock, or_cannot_write, try_lock
 from ralph.ports.merge_branch import MergeConflict, RebaseResult
 from ralph.ports.workspace import Workspace
 
@@ -130,7 +130,7 @@ class GitMergeBranch:
         path = os.path.join(self._git.git_dir, "ralph", "merge.lock")
         with or_cannot_write(f"write {path}"):
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = open_lock(path)
         try:
             self._is_locked = try_lock(handle)
             yield self._is_locked
