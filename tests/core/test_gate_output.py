@@ -17,7 +17,7 @@ RECORDED = Path(__file__).parents[1] / "data" / "gate_output"
         ("pytest", "test_add: AssertionError: sum is wrong"),
         ("pytest_short", "test_add: AssertionError: sum is wrong"),
         ("unittest", "FAIL: test_u (test_a.T.test_u): AssertionError: 0 != 2"),
-        ("tap", "not ok 2 - adds: Expected values to be strictly equal:"),
+        ("tap", "not ok 2 - adds: Expected values to be strictly equal: -1 !== 5"),
         ("gcc", "a.c:1:19: error: 'x' undeclared (first use in this function)"),
         ("make", "a.c:1:19: error: 'x' undeclared (first use in this function)"),
         (
@@ -25,14 +25,27 @@ RECORDED = Path(__file__).parents[1] / "data" / "gate_output"
             'm.py:3: error: Incompatible return value type (got "int", expected "str")'
             "  [return-value]",
         ),
-        ("ruff", "I001 [*] Import block is un-sorted or un-formatted"),
+        ("ruff", "I001 [*] Import block is un-sorted or un-formatted --> m.py:1:1"),
         ("cargo", "adds stdout: thread 'adds' (10514) panicked at src/lib.rs:2:12:"),
-        ("cargo_e", "error[E0308]: mismatched types"),
+        ("cargo_e", "error[E0308]: mismatched types --> src/lib.rs:5:14"),
+        ("jest", "● sum › adds 1 + 2: Expected: 3 Received: -1"),
+        (
+            "vitest",
+            "FAIL  sum.test.js > sum > adds 1 + 2: AssertionError: expected -1 to be 3"
+            " // Object.is equality",
+        ),
+        ("mocha", "1) sum: AssertionError [ERR_ASSERTION]: -1 == 3"),
+        ("node", "not ok 2 - adds 1 + 2: error: '-1 == 3'"),
+        ("eslint", "/work/x.js: 1:7   error  'a' is assigned a value but never used"),
+        ("go_build", './z.go:2:23: cannot use "a" (untyped string constant) as int value'),
+        ("go_panic", "FAIL: TestPanic (0.00s): panic: assignment to entry in nil map"),
+        ("pytest_syntax", "ERROR collecting test_s.py: SyntaxError: invalid syntax"),
+        ("pytest_usage", "pytest: error: unrecognized arguments: --nope"),
     ],
 )
 def test_the_first_failure_of_a_program_is_found(output: str, expected: str) -> None:
     lines = decisive_lines((RECORDED / f"{output}.txt").read_text())
-    assert headline(lines) == expected
+    assert expected in headline(lines)
 
 
 def test_the_values_that_were_compared_are_among_the_lines() -> None:

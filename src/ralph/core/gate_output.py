@@ -1,6 +1,7 @@
 """Find the lines of a gate's output that say why it failed."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 MOST_LINES: Final = 8
@@ -15,6 +16,10 @@ _ESCAPE: Final = re.compile(
     r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
 )
 _PROGRESS: Final = re.compile(r"[.sxEFX\s]*(?:\[ *\d+%\])?")
+_QUOTED_SOURCE: Final = re.compile(
+    r"(?m)^(E +File .*, line \d+\n(?:E {4,}.*\n){0,20})(E {3}\S.*)\n"
+)
+"""How pytest shows a syntax error: the source first, then the error."""
 _BLOCK_END: Final = re.compile(r"[=\-_*~#]{8,}|\.{3}|\s*stack(?: backtrace)?:")
 _TEST_NAME: Final = re.compile(
     r"_{3,} .+ _{3,}"  # pytest
@@ -22,22 +27,29 @@ _TEST_NAME: Final = re.compile(
     r"|\s*--- FAIL: .+"  # go
     r"|---- .+ stdout ----"  # cargo
     r"|\s*● .+"  # jest
-    r"|\s*[✖\u00d7] .+"  # node, vitest
-    r"|not ok \d.*"  # TAP
+    r"|\s*[✖\u00d7] .+"  # node
+    r"| ?FAIL +\S+ > .+"  # vitest
+    r"|\s*\d+\) \S.*"  # mocha, rspec, phpunit
+    r"|\s*not ok \d.*"  # TAP
+    r"|/\S+\.[cm]?[jt]sx?"  # eslint
 )
 _REASON: Final = re.compile(
     r"E   +\S.*"  # pytest
-    r"|(?:[\w.]*\.)?\w*(?:Error|Exception|Failure)(?:: .*|$)"
-    r"|error(?:\[\w+\])?: .*"
+    r"|\s*(?:[\w.]*\.)?\w*(?:Error|Exception|Failure)(?: \[\w+\])?(?:: .*|$)"
+    r"|(?:[\w.-]+: )?(?:error(?:\[\w+\])?|fatal|panic): .*"
+    r"|\s+error: (?!\|).+"  # TAP
     r"|.*\bpanicked at .*"
     r"|[A-Z]{1,4}\d{3,4} .*"  # ruff
     r"|\S+:\d+(?::\d+)?:? (?:fatal )?(?:error|[A-Z]{1,4}\d{2,4})\b.*"  # compilers, linters
     r"|\S+\(\d+,\d+\): error .*"  # tsc
     r"|\s+\d+:\d+\s+error\s.*"  # eslint
+    r"|(?:vet: )?\S+\.go:\d+:\d+: .*"
     r"|\s+\S+_test\.go:\d+: .*"
-    r"|\s*(?:Expected|expected|Received|AssertionError)\b.*"
+    r"|\s*(?:Expected|expected|Received|Failure/Error:|Failed asserting)\b.*"
     r"|.*(?:command not found|No such file or directory|Permission denied).*"
 )
+_CONTINUED: Final = re.compile(r"\s*(?:-->|Received\b)")
+"""A line that belongs to the reason above it; so does one below a colon."""
 _HINT: Final = re.compile(
     r"(?!.*\b(?:0|no) (?:errors?|fail))"
     r".*\b(?:error|errors|fail|failed|failure|failures|fails|fatal|exception|unformatted)\b",
@@ -70,14 +82,18 @@ def headline(lines: tuple[str, ...]) -> str:
     """Return decisive lines in one: the test's name and the reason; empty without lines."""
     if not lines:
         return ""
-    reason = next((line for line in lines if _fits(_REASON, line)), lines[0])
-    said = re.sub(r"^E {2,}", "", reason).strip()
-    return said if reason == lines[0] else f"{lines[0]}: {said}"
+    at = _first(_REASON, lines) or 0
+    more = lines[at + 1] if at + 1 < len(lines) else ""
+    is_whole = not (lines[at].endswith(":") or _fits(_CONTINUED, more))
+    words = (re.sub(r"^E {2,}", "", line).strip() for line in (lines[at], "" if is_whole else more))
+    said = " ".join(filter(None, words))
+    return f"{lines[0]}: {said}" if at else said
 
 
 def _clean(output: str) -> list[str]:
     """The lines without colours, progress marks and blank lines."""
-    shown = (line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPE.sub("", output).split("\n"))
+    plain = _QUOTED_SOURCE.sub(r"\2\n\1", _ESCAPE.sub("", output))
+    shown = (line.rstrip("\r").rpartition("\r")[2] for line in plain.split("\n"))
     lines = ("".join(filter(_is_shown, line[:2000])).rstrip()[:WIDTH] for line in shown)
     return [line for line in lines if not _PROGRESS.fullmatch(line)]
 
@@ -94,5 +110,5 @@ def _fits(pattern: re.Pattern[str], line: str) -> bool:
     return pattern.match(line) is not None
 
 
-def _first(pattern: re.Pattern[str], lines: list[str]) -> int | None:
+def _first(pattern: re.Pattern[str], lines: Sequence[str]) -> int | None:
     return next((at for at, line in enumerate(lines) if pattern.match(line)), None)
