@@ -28,7 +28,7 @@ RECORDED = Path(__file__).parents[1] / "data" / "gate_output"
         ("ruff", "I001 [*] Import block is un-sorted or un-formatted --> m.py:1:1"),
         ("cargo", "adds stdout: thread 'adds' (10514) panicked at src/lib.rs:2:12:"),
         ("cargo_e", "error[E0308]: mismatched types --> src/lib.rs:5:14"),
-        ("jest", "● sum › adds 1 + 2: Expected: 3 Received: -1"),
+        ("jest", "adds 1 + 2: Expected: 3 Received: -1"),
         (
             "vitest",
             "FAIL  sum.test.js > sum > adds 1 + 2: AssertionError: expected -1 to be 3"
