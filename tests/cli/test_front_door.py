@@ -104,6 +104,12 @@ def test_a_single_unknown_word_is_no_wish_unless_it_is_said_to_be_one(bare: Cli)
     )
 
 
+@pytest.mark.parametrize("words", ["dark mode", "add a dark mode"])
+def test_a_wish_without_its_quotes_gets_them(words: str, bare: Cli) -> None:
+    hint = bare(*words.split(), code=64).err.splitlines()[-1]
+    assert hint.endswith(f"if it is what you want: ralph go '{words}'")
+
+
 @pytest.mark.parametrize("old", OLD_NAMES)
 def test_an_old_name_works_and_says_what_it_is_called_now(old: str, bare: Cli) -> None:
     answer = bare(*old.split(), "--help")

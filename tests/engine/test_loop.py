@@ -19,7 +19,7 @@ from ralph.engine.loop import run
 from ralph.ports.executor import Command, OutputListener
 from ralph.store.messages import ControlWord
 from ralph.store.sessions import Checkpoint
-from tests.doubles import is_stopped, says
+from tests.doubles import RecordingSink, is_stopped, says
 from tests.engine.world import DEAD, World
 
 
@@ -202,6 +202,20 @@ def test_an_interrupt_gives_the_claim_back_at_no_cost(world: World) -> None:
     assert session is not None
     assert session.ending is not None
     assert session.ending.ended == "interrupted"
+
+
+def test_an_interrupt_right_after_the_claim_starts_no_session(world: World) -> None:
+    task = world.add()
+
+    class Interrupting(RecordingSink):
+        def event(self, recorded: events.RecordedEvent) -> None:
+            if isinstance(recorded.event, events.TaskClaimed):
+                world.signal = "SIGINT"
+
+    world.sink = Interrupting()
+    assert world.run().outcome is RunOutcome.INTERRUPTED
+    assert world.task(task).status is TaskStatus.PENDING
+    assert world.store.sessions.get(task, 1) is None
 
 
 def test_a_session_that_ended_before_a_crash_is_judged_not_repeated(world: World) -> None:

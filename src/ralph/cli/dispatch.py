@@ -109,7 +109,7 @@ def find(argv: list[str]) -> tuple[list[str], str, list[str]]:
             else:
                 from ralph.cli.help import unknown_command
 
-                raise unknown_command(longer)
+                raise unknown_command(longer, words)
     return before, name, words
 
 

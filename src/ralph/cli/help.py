@@ -7,13 +7,16 @@ from ralph.core.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-
+    from collections.abc import Sequence
 
 ALIKE = 0.66
 """How similar names are at least: `rnu` is two thirds of `run`."""
+LONGEST_COMMAND = 3
+"""A command has no more words than that, so more are a wish without its quotes."""
 
 
-def unknown_command(name: str) -> UsageError:
+def unknown_command(name: str, rest: "Sequence[str]" = ()) -> UsageError:
+    """`rest`: the words that follow; they may be a wish without its quotes."""
     from difflib import get_close_matches
     from shlex import quote
 
@@ -24,10 +27,15 @@ def unknown_command(name: str) -> UsageError:
     places = (words,) if name in words else (known, words)
     close = next(filter(None, (get_close_matches(name, one, 1, ALIKE) for one in places)), [])
     near = [f"`ralph {one}`" for one in known if {one, one.split()[-1]} & {*close}]
+    words = [name, *rest]
+    is_wish = " " not in name and not any(word.startswith("-") for word in rest)
+    wish = f"if it is what you want: ralph go {quote(' '.join(words))}"
     if near:
-        return UsageError(f"there is no command {name!r}; did you mean {' or '.join(near[:3])}?")
-    wish = "" if " " in name else f"; if it is what you want: ralph go {quote(name)}"
-    return UsageError(f"there is no command {name!r}", hint=f"ralph help --all{wish}")
+        said = f"there is no command {name!r}; did you mean {' or '.join(near[:3])}?"
+        return UsageError(said, hint=wish if is_wish and len(words) > LONGEST_COMMAND else "")
+    return UsageError(
+        f"there is no command {name!r}", hint=f"ralph help --all{'; ' + wish if is_wish else ''}"
+    )
 
 
 HELP = """\

@@ -55,6 +55,8 @@ def iterate(ctx: RunContext, claim: Claim) -> IterationResult:
         base = ctx.store.claims.base(claim.task.id)
         if session is None:
             brief = compose(ctx, claim)
+            if ctx.interrupted():
+                raise Interrupted  # a session would start only to be ended
             ctx.document.session_starts(claim.task)
             session = execute(ctx, claim, brief)
         # On a full disk a session ends without a snapshot: see now what it left.
