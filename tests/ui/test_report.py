@@ -72,11 +72,13 @@ def store(clock: FrozenClock) -> Store:
     return store
 
 
-def read(store: Store, clock: FrozenClock, name: str | None = None) -> Report:
+def read(
+    store: Store, clock: FrozenClock, name: str | None = None, *, is_alive: bool = True
+) -> Report:
     view = ProjectView(
         store,
         "/x",
-        is_alive=lambda _: True,
+        is_alive=lambda _: is_alive,
         now=clock.now,
         budget=BudgetSection(),
         breaker=BreakerSection(),
@@ -98,7 +100,7 @@ def test_a_report_says_what_is_done_and_what_proves_it(store: Store, clock: Froz
     assert "- **t-a** a (2 attempts, 2m 00s, $1.00, scripted)" in shown
     assert "claim passed; change passed: 1 commit; gates passed: test; merge passed" in shown
     assert "1 file, 1 line added, 1 removed" in shown
-    assert shown.endswith("## Next\n\n    git log --notes='ralph*' -1\n    ralph run")
+    assert shown.endswith("## Next\n\n    git log --notes='ralph*' -1\n    ralph watch")
 
 
 @pytest.mark.parametrize(
@@ -131,6 +133,17 @@ def test_a_report_says_what_failed_and_which_command_answers_it(
     )
     assert "- failed: **t-a** a: there is no API\n  - `ralph logs t-a`" in shown
     assert "## Done" not in shown
+
+
+def test_a_report_advises_to_run_only_where_something_is_left_for_a_run(
+    store: Store, clock: FrozenClock
+) -> None:
+    add(store, "a")
+    attempt(store, clock, GaveUp("there is no API"))
+    assert read(store, clock, is_alive=False).next == ("ralph logs t-a",)
+    add(store, "b")
+    assert read(store, clock, is_alive=False).next == ("ralph logs t-a", "ralph run")
+    assert read(store, clock).next == ("ralph logs t-a", "ralph watch")
 
 
 def test_work_that_a_person_marked_done_is_not_called_proved(

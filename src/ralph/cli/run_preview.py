@@ -33,10 +33,13 @@ def show_plan(project: Project, args: Namespace, lines: Sequence[str], tasks: in
     """Print a plan, who will do it, and what so many tasks may take."""
     agents, _ = find_agents(project)
     gates = ", ".join(gate.name for gate in usable_gates(project))
+    config = project.config
+    least = 1 + config.execution.verify + config.review.enabled
     with open_store(project) as store:
-        expected = estimate(tasks, *store.costs.of_done_tasks())
-    if expected.startswith("unknown"):
-        expected += f"; [budget] run_usd is {dollars(project.config.budget.run_usd)}"
+        done, spent = store.costs.of_done_tasks()
+    expected = estimate(tasks, done, spent, least=least)
+    if not done:
+        expected += f"; [budget] run_usd is {dollars(config.budget.run_usd)}"
     end = (
         f"agent    {agents[0].traits.name}",
         f"sandbox  {_sandbox_of(project, agents[0].traits)}",

@@ -75,10 +75,14 @@ def dollars(cost_usd: float | None, *, estimated: bool = False) -> str:
     return f"under {about}$0.01" if 0 < cost_usd < 0.01 else f"{about}${cost_usd:.2f}"
 
 
-def estimate(tasks: int, done: int, spent: CostSummary) -> str:
-    """What so many tasks may take, judged by what those that are done have taken."""
+def estimate(tasks: int, done: int, spent: CostSummary, *, least: int) -> str:
+    """What so many tasks may take, judged by what those that are done have taken; `least` is the
+    number of sessions of a task that succeeds at once."""
     if not done or not spent.sessions:
-        return "unknown: no task was done here yet"
+        sessions = tasks * least
+        return (
+            f"at least {sessions} session{'s'[: sessions > 1]}; cost unknown, no task is done yet"
+        )
     sessions = ceil(tasks * spent.sessions / done)
     known, cost = spent.sessions - spent.unknown, "unknown cost"
     if known:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ralph.core.cost import CostSummary
 from ralph.core.errors import Missing
 from ralph.core.ids import RunId, TaskId
-from ralph.core.run import RunOutcome, Subtree, describe_target
+from ralph.core.run import Subtree, describe_target
 from ralph.core.safe_text import one_line
 from ralph.core.task import OPEN, Task, TaskStatus
 from ralph.core.times import format_duration, to_iso
@@ -26,7 +26,7 @@ from ralph.store.screens import SessionBar
 from ralph.ui.attempt_view import Attempt, Evidence, EvidenceState, chain_text
 from ralph.ui.formatting import cost_text, count_text, first_line, format_time, parse_time
 from ralph.ui.needs import Need
-from ralph.ui.project_view import Graph, ProjectView
+from ralph.ui.project_view import Graph, Overview, ProjectView
 
 MOST_TASKS: Final = 200
 """Of each kind; a longer report is not read."""
@@ -97,6 +97,7 @@ def read_report(view: ProjectView, name: str | None, changes: ChangeReader, now:
         return tuple(_task(view, run.id, task) for task in tasks)
 
     done, failed = reported(TaskStatus.DONE), reported(TaskStatus.FAILED)
+    unsettled = reported(*OPEN)
     done = _with_landed(done, run, changes)
     commits = [commit for one in done for commit in one.commits]
     ended = parse_time(run.ended_at)
@@ -111,14 +112,14 @@ def read_report(view: ProjectView, name: str | None, changes: ChangeReader, now:
         counts=overview.counts,
         done=done,
         failed=failed,
-        unsettled=reported(*OPEN),
+        unsettled=unsettled,
         needs=overview.needs,
         spent=view.store.costs.total(CostFilter(run=run.id)),
         by_agent=tuple(view.store.costs.sums(CostGrouping.AGENT, CostFilter(run=run.id))),
         elapsed_s=max(0.0, end - started) if started is not None else 0.0,
-        worked_s=sum(one.duration_s for one in (*done, *failed)),
+        worked_s=sum(one.duration_s for one in (*done, *failed, *unsettled)),
         files=tuple(changes.stat(commits)) if commits else (),
-        next=_next(run, overview.needs, len(commits)),
+        next=_next(overview, len(commits), is_alive=is_alive),
         bars=bars,
         graph=view.graph(),
     )
@@ -192,10 +193,12 @@ def _took_s(attempt: Attempt) -> float:
     return others + attempt.session.duration_s
 
 
-def _next(run: Run, needs: Sequence[Need], commits: int) -> tuple[str, ...]:
+def _next(overview: Overview, commits: int, *, is_alive: bool) -> tuple[str, ...]:
     steps = [f"git log --notes='ralph*' -{commits}"] if commits else []
-    steps += [one.answers[0].command for one in needs if one.answers]
-    if run.outcome not in (RunOutcome.COMPLETE, RunOutcome.NO_PLAN):
+    steps += [one.answers[0].command for one in overview.needs if one.answers]
+    if is_alive:
+        steps.append("ralph watch")
+    elif overview.counts.pending or overview.counts.in_progress:
         steps.append("ralph run")
     return tuple(dict.fromkeys(steps))[:MOST_NEXT]
 
