@@ -126,6 +126,24 @@ def test_a_sandbox_that_was_asked_for_by_name_is_the_only_one_tried() -> None:
 
 
 @pytest.mark.usefixtures("has_bubblewrap")
+def test_a_link_below_tmp_is_made_once_for_all_sandboxes_with_the_same_temp_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private, temp = tmp_path / "tmp", tmp_path / "temp"
+    for folder in (private / "env/lib/python", temp / "env"):
+        folder.mkdir(parents=True)
+    (private / "env/lib64").symlink_to("lib")
+    monkeypatch.setattr("ralph.adapters.sandbox.linux_sandboxes.PRIVATE", (str(private),))
+    module = PathRule(path=f"{private}/env/lib64/python", access=Access.READ, why="a program")
+    rules = some_sandbox_rules(tmp_path / "top", module, temp=str(temp))
+    command = Command(argv=("true",), cwd="/", env={"PATH": "/bin:/usr/bin"})
+    sandbox = Bubblewrap(os.environ["PATH"])
+    assert f"{private}/env/lib64" in sandbox.wrap(command, rules).argv
+    (temp / "env/lib64").symlink_to("lib")
+    assert f"{private}/env/lib64" not in sandbox.wrap(command, rules).argv
+
+
+@pytest.mark.usefixtures("has_bubblewrap")
 def test_an_older_bubblewrap_is_used_without_what_it_does_not_know(tmp_path: Path) -> None:
     class Older(Answers):
         def capture(self, command: Command, **_: object) -> CommandOutput:

@@ -235,7 +235,18 @@ def _names(
         yield from ("--dir", home)
     for link, target in resolved.aliases:
         if link not in shown and access_around(link, shown) is Access.HIDE:
-            yield from ("--symlink", target, link)
+            if not _is_in_temp(link, rules.temp):
+                yield from ("--symlink", target, link)
+
+
+def _is_in_temp(link: str, temp: str) -> bool:
+    """Has the sandbox before this one, which had the same folder for `/tmp`, left it there?
+    Bubblewrap 0.8 makes no link in the place of another."""
+    return bool(temp) and any(
+        os.path.lexists(f"{temp}{link.removeprefix(private)}")
+        for private in map(os.path.realpath, PRIVATE)
+        if link.startswith(f"{private}/")
+    )
 
 
 def _is_open(entry: ResolvedPath, shown: Mapping[str, Access], others: Container[str]) -> bool:

@@ -262,9 +262,10 @@ def _capture(
             return CommandOutput(code=NOT_STARTED, stdout=b"", stderr=str(error).encode())
         if not os.path.isdir(cwd):
             raise errors.Missing(f"there is no directory {one_line(cwd)}") from error
+        is_missing = isinstance(error, FileNotFoundError)
         raise errors.Unavailable(
             f"git cannot be started: {one_line(str(error))}",
-            hint="install git and make sure it is on the PATH",
+            hint="install git and make sure it is on the PATH" if is_missing else "ralph doctor",
         ) from error
 
 
