@@ -234,9 +234,9 @@ def _names(
     if home not in shown or access_around(home, shown) is Access.HIDE:
         yield from ("--dir", home)
     for link, target in resolved.aliases:
-        if link not in shown and access_around(link, shown) is Access.HIDE:
-            if not _is_in_temp(link, rules.temp):
-                yield from ("--symlink", target, link)
+        is_hidden = link not in shown and access_around(link, shown) is Access.HIDE
+        if is_hidden and not _is_in_temp(link, rules.temp):
+            yield from ("--symlink", target, link)
 
 
 def _is_in_temp(link: str, temp: str) -> bool:
