@@ -11,8 +11,9 @@ import pytest
 
 from ralph import __version__
 from ralph.cli import status
-from ralph.cli.commands import OLD_NAMES
+from ralph.cli.commands import COMMANDS, OLD_NAMES, load
 from ralph.cli.dispatch import find
+from ralph.cli.parser import build
 from ralph.core.errors import BadConfig, CannotWrite
 from tests.cli.conftest import Cli, assert_one_line
 
@@ -94,6 +95,12 @@ def test_a_usage_error_is_64_with_a_way_to_the_help(argv: list[str], ralph: Cli)
 
 def test_a_mistyped_option_gets_its_near_match(ralph: Cli) -> None:
     assert "did you mean --priority?" in ralph("task", "add", "x", "--prio", "1", code=64).err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_number_that_is_none_is_called_so_in_plain_words(command: str) -> None:
+    numbers = [one for one in build(command, load(command))._actions if one.type is int]
+    assert not numbers, "argparse says `invalid int value`; see `at_least`"
 
 
 def test_a_single_unknown_word_is_no_wish_unless_it_is_said_to_be_one(bare: Cli) -> None:

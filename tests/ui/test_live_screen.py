@@ -26,6 +26,7 @@ from ralph.core import agent_events as agent
 from ralph.core import events
 from ralph.core.ids import TaskId, WorkerId
 from ralph.ui.agent_activity import KEPT_ACTIONS, KEPT_CHARS
+from ralph.ui.live_frame import fold_text
 from ralph.ui.live_screen import LiveScreen
 from ralph.ui.run_view import RunView
 from ralph.ui.terminal import Size
@@ -208,6 +209,13 @@ def test_a_flood_of_lines_that_stay_keeps_the_newest() -> None:
 
     assert "! warning 4999" in shown
     assert shown.count("! warning") <= 501
+
+
+def test_folding_keeps_a_command_apart_from_what_is_said_about_it() -> None:
+    line = "  next  ralph run --workers 2   goes on where this ended"
+    rows = ["  next  ralph run --workers 2   goes on", "where this ended"]
+    assert fold_text(line, 40) == rows
+    assert fold_text("  a/long/path", 8) == ["  a/long", "/path"]
 
 
 def test_another_width_is_drawn_afresh_and_no_line_is_lost() -> None:

@@ -10,7 +10,7 @@ from ralph.core.safe_text import first_few, one_line
 
 @command(
     option("task", "an id or an alias"),
-    option("--attempt", "N", "what this attempt left in the checkout", type=int),
+    option("--attempt", "N", "what this attempt left in the checkout", type=at_least(1)),
     flag("--stat", "only the files, and how many lines changed in each"),
 )
 def diff(args: Namespace) -> None:

@@ -31,6 +31,10 @@ def at_least(smallest: int) -> Callable[[str], int]:
     return number
 
 
+NUMBER: Final = at_least(-LARGEST)
+"""Where the settings say which numbers are allowed."""
+
+
 def json_option(what: str = "print JSON") -> "Option":
     return flag("--json", what)
 
@@ -74,9 +78,11 @@ SANDBOX_RULES: Final = tuple(
 RUN_OPTIONS: Final = (
     exclusive(
         setting("execution.limit", "--once", "stop after one iteration", const=1),
-        setting("execution.limit", "--limit", "N", "stop after N iterations", type=int),
+        setting("execution.limit", "--limit", "N", "stop after N iterations", type=NUMBER),
     ),
-    setting("workers.count", "--workers", "N", "how many sessions work at the same time", type=int),
+    setting(
+        "workers.count", "--workers", "N", "how many sessions work at the same time", type=NUMBER
+    ),
     setting("agent.name", "--agent", "AGENT", "which agent does the work"),
     setting("models.model", "--model", "MODEL", "always this one: haiku, sonnet, opus or any name"),
     setting(
@@ -86,7 +92,7 @@ RUN_OPTIONS: Final = (
         "fixed, cost-optimized, escalate or plan-then-execute",
         choices=STRATEGIES,
     ),
-    setting("execution.max_retries", "--max-retries", "N", "retries of each task", type=int),
+    setting("execution.max_retries", "--max-retries", "N", "retries of each task", type=NUMBER),
     setting("execution.verify", "--no-verify", "skip verification", const=False),
     option(
         "--review",

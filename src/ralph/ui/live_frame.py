@@ -1,6 +1,7 @@
 """One frame of the live screen: its rows, an agent's actions, waits."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -140,13 +141,15 @@ def _fold_line(line: str, width: int) -> list[str]:
         return [line]
     indent = line[: len(line) - len(line.lstrip())][: width // 2]
     rows, row = [], indent
-    for word in line.split():
+    # Spaces stay where they are: two or more separate a command from what is said about it.
+    for gap, word in re.findall(r"(\s*)(\S+)", line.strip()):
+        before = gap
         for piece in chop_cells(word, width - len(indent)):
-            longer = f"{row} {piece}" if row.strip() else f"{row}{piece}"
+            longer = f"{row}{before}{piece}"
             if cell_len(longer) > width:
                 rows.append(row)
                 longer = piece
-            row = longer
+            row, before = longer, ""
     return [*rows, row]
 
 
