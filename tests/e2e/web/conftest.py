@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.e2e.conftest import Project
 
@@ -166,6 +166,15 @@ def enter(page: Page, site: Site) -> None:
     """Open the link, and wait for the page that it leads to."""
     page.goto(site.link)
     page.wait_for_url(f"{site.origin}/")
+
+
+def press(target: Locator) -> None:
+    """Follow a link or send a form, and wait for the page that answers.
+
+    The page before looks like it: it loads by itself what a button has changed.
+    """
+    with target.page.expect_navigation(timeout=60_000):
+        target.click()
 
 
 @contextmanager

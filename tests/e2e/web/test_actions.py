@@ -16,7 +16,7 @@ from tests.contracts.store_test_helpers import RUN, add, begin
 from tests.contracts.view_contract import attempt
 from tests.doubles.clock import FrozenClock
 from tests.e2e.conftest import DONE, Project, wait_for
-from tests.e2e.web.conftest import Site, enter, quiet_page, served
+from tests.e2e.web.conftest import Site, enter, press, quiet_page, served
 
 
 def heading(page: Page, text: str) -> None:
@@ -27,53 +27,53 @@ def test_a_task_is_retried_edited_skipped_and_told(browser: Browser, project: Pr
     failed = project.ralph("task", "add", "has failed")
     project.ralph("task", "fail", failed, "-r", "no luck")
     with served(project) as site, quiet_page(browser, site) as page:
-        page.get_by_role("button", name="retry").click()
+        press(page.get_by_role("button", name="retry"))
         expect(page.locator(".notice")).to_contain_text("pending")
         assert project.status(failed) == "pending"
         page.goto(f"{site.origin}/task/{failed}")
         page.get_by_text("Edit", exact=True).click()
         page.get_by_label("Title").fill("Edited")
         page.get_by_label("Description").fill("with\ntwo lines")
-        page.get_by_role("button", name="save").click()
+        press(page.get_by_role("button", name="save"))
         heading(page, "Edited")
         assert project.task(failed)["description"] == "with\ntwo lines"
         page.get_by_text("skip…").click()
         page.get_by_label("Why it is skipped").fill("not now")
-        page.get_by_role("button", name="skip").click()
+        press(page.get_by_role("button", name="skip"))
         heading(page, "blocked")
         assert project.task(failed)["reason"] == "not now"
         page.get_by_text("Tell its next session").click()
         page.get_by_label("Guidance").fill("look at --help first")
-        page.get_by_role("button", name="tell it").click()
+        press(page.get_by_role("button", name="tell it"))
         expect(page.locator("main")).to_contain_text("look at --help first")
-        page.get_by_role("button", name="unblock").click()
+        press(page.get_by_role("button", name="unblock"))
         heading(page, "pending")
-        page.get_by_role("button", name="done by hand").click()
+        press(page.get_by_role("button", name="done by hand"))
         heading(page, "done")
         assert project.status(failed) == "done"
 
 
 def test_tasks_are_added_and_files_imported(browser: Browser, project: Project) -> None:
     with served(project) as site, quiet_page(browser, site) as page:
-        page.get_by_role("link", name="Add", exact=True).click()
+        press(page.get_by_role("link", name="Add", exact=True))
         page.get_by_label("Title").fill("From the page")
         page.get_by_label("Priority").fill("-3")
-        page.get_by_role("button", name="add it").click()
+        press(page.get_by_role("button", name="add it"))
         expect(page.locator(".notice")).to_be_visible()
         (added,) = json.loads(project.ralph("task", "list", "--json"))
         assert (added["title"], added["priority"]) == ("From the page", -3)
         page.get_by_label("Title").fill("After it")
         page.get_by_label("Waits for").fill(added["id"])
-        page.get_by_role("button", name="add it").click()
+        press(page.get_by_role("button", name="add it"))
         expect(page.locator(".notice")).to_be_visible()
         prd = project.path.parent / "prd.md"
         prd.write_text("# A shop\n\n### [ ] US-001: Sell\n\n### [ ] US-002: Pay\n")
         page.get_by_label("File").set_input_files(prd)
         expect(page.get_by_label("Text")).to_have_value(prd.read_text())
-        page.get_by_role("button", name="import it").click()
+        press(page.get_by_role("button", name="import it"))
         expect(page.locator(".notice")).to_contain_text("added 2")
         page.get_by_label("Text").fill("no tasks")
-        page.get_by_role("button", name="import it").click()
+        press(page.get_by_role("button", name="import it"))
         expect(page.locator(".notice.refused")).to_contain_text("JSON")
         assert project.task("US-002")["title"] == "Pay"
 
@@ -82,20 +82,20 @@ def test_a_run_is_started_stopped_and_its_work_undone(browser: Browser, project:
     project.agent(DONE)
     task = project.ralph("task", "add", "Write it")
     with served(project) as site, quiet_page(browser, site) as page:
-        page.get_by_role("button", name="run", exact=True).click()
+        press(page.get_by_role("button", name="run", exact=True))
         wait_for(lambda: project.status(task) == "done", "the run")
         page.goto(f"{site.origin}/task/{task}/diff")
         expect(page.locator("tr.add")).to_contain_text("+x")
         page.goto(f"{site.origin}/task/{task}")
         page.get_by_text("undo…").click()
         page.get_by_label("Why; the next session reads it").fill("it was wrong")
-        page.get_by_role("button", name="undo").click()
+        press(page.get_by_role("button", name="undo"))
         heading(page, "pending")
         assert not (project.path / "work.txt").exists()
         project.agent("sleep 1000")
         page.goto(site.origin)
-        page.get_by_role("button", name="run", exact=True).click()
-        page.get_by_role("button", name="stop now").click()
+        press(page.get_by_role("button", name="run", exact=True))
+        press(page.get_by_role("button", name="stop now"))
         wait_for(lambda: "at work" not in project.ralph("status"), "the end")
         expect(page.get_by_role("button", name="run", exact=True)).to_be_visible()
 
@@ -114,7 +114,7 @@ def test_work_that_was_kept_is_brought_back(browser: Browser, project: Project) 
     project.ralph("run", code=None)
     assert not (project.path / "work.txt").exists()
     with served(project) as site, quiet_page(browser, site) as page:
-        page.get_by_role("button", name="bring its work back").click()
+        press(page.get_by_role("button", name="bring its work back"))
         expect(page.locator(".notice")).to_contain_text("in the checkout")
         assert (project.path / "work.txt").exists()
 
@@ -124,7 +124,7 @@ def test_an_open_breaker_is_reset(browser: Browser, project: Project) -> None:
     project.ralph("task", "add", "Write it")
     project.ralph("run", code=None)
     with served(project) as site, quiet_page(browser, site) as page:
-        page.get_by_role("button", name="reset the breaker").click()
+        press(page.get_by_role("button", name="reset the breaker"))
         expect(page.locator(".notice")).to_contain_text("closed")
         expect(page.get_by_role("button", name="reset the breaker")).to_have_count(0)
 
@@ -166,7 +166,7 @@ def test_a_plan_is_approved(browser: Browser, project: Project) -> None:
     with served(project) as site, quiet_page(browser, site) as page:
         needs = page.locator("main section").first
         expect(needs).to_contain_text("waits for your approval")
-        needs.get_by_role("button", name="approve").click()
+        press(needs.get_by_role("button", name="approve"))
         expect(page.locator("main")).to_contain_text("Nothing needs you")
         assert (project.path / GOAL / "implementation/execution-runbook.md").exists()
         assert site.post("approve", plan="shop")[0] == 400, "it waits no longer"
@@ -196,7 +196,7 @@ def test_lines_are_commented_and_what_answers_them_is_shown(
         page.get_by_role("button", name="write another one first").click()
         page.get_by_text("+one").click()
         page.get_by_label("Comment", exact=True).fill("why <b>one</b>?")
-        page.get_by_role("button", name="send").click()
+        press(page.get_by_role("button", name="send"))
         expect(page.locator(".notice")).to_contain_text("F1 on work.txt:2-3\nF2 on work.txt:1")
         expect(page.locator("tr", has_text="+three").locator("+ tr")).to_contain_text("louder")
         assert project.status(task) == "pending"
@@ -213,12 +213,12 @@ def test_lines_are_commented_and_what_answers_them_is_shown(
         expect(comments.locator("pre")).to_have_text("TWO\nTHREE")
         expect(comments).to_contain_text("F2 disputed work.txt:1")
         expect(comments).to_contain_text("it is the first")
-        page.get_by_role("link", name="compare").click()
+        press(page.get_by_role("link", name="compare"))
         for number, seen in ((1, "+two"), (2, "+TWO")):
             expect(page.get_by_role("region", name=f"attempt {number}")).to_contain_text(seen)
-        page.get_by_role("link", name="Home", exact=True).click()
+        press(page.get_by_role("link", name="Home", exact=True))
         expect(page.locator("main section").first).to_contain_text("it is the first")
-        page.get_by_role("button", name="agree").click()
+        press(page.get_by_role("button", name="agree"))
         expect(page.locator("main")).to_contain_text("Nothing needs you")
 
 
@@ -230,7 +230,7 @@ def test_without_script_a_comment_names_its_lines(browser: Browser, project: Pro
         enter(page, site)
         page.goto(f"{site.origin}/task/{task}/diff?attempt=1")
         page.get_by_label("Comment", exact=True).fill("say which day")
-        page.get_by_role("button", name="send").click()
+        press(page.get_by_role("button", name="send"))
         expect(page.locator(".notice")).to_contain_text("F1 on work.txt:1")
         context.close()
     (comment,) = json.loads(project.ralph("review", "list", task, "--json"))

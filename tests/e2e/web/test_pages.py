@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import Project, wait_for
-from tests.e2e.web.conftest import EVIL_BRANCH, EVIL_FILE, Site, enter, quiet_page, served
+from tests.e2e.web.conftest import EVIL_BRANCH, EVIL_FILE, Site, enter, press, quiet_page, served
 
 PATHS = (
     "/",
@@ -119,7 +119,7 @@ def test_what_needs_a_person_comes_first_with_its_buttons(page: Page, site: Site
 
 def test_the_page_of_a_task_shows_what_proves_it(page: Page, site: Site) -> None:
     page.goto(f"{site.origin}/tasks?status=done")
-    page.get_by_role("link", name="A first task").click()
+    press(page.get_by_role("link", name="A first task"))
     attempts = page.get_by_role("list", name="Evidence")
     expect(attempts).to_have_count(3)
     expect(attempts.nth(0)).to_contain_text("merge: passed commit")
@@ -171,19 +171,19 @@ def test_a_session_is_followed_while_it_works(browser: Browser, project: Project
         expect(at_work).to_contain_text("the first words")
         say(said, "and then more")
         expect(at_work).to_contain_text("and then more")
-        at_work.get_by_role("link", name="transcript").click()
+        press(at_work.get_by_role("link", name="transcript"))
         expect(page.locator("main")).to_contain_text("and then more")
         say(said, "and the last words")
         expect(page.locator("main")).to_contain_text("and the last words")
         page.get_by_label("Find in this session").fill("THEN")
-        page.get_by_role("button", name="find").click()
+        press(page.get_by_role("button", name="find"))
         expect(page.locator("main")).to_contain_text("and then more")
         expect(page.locator("main")).not_to_contain_text("the last words")
-        page.get_by_role("link", name="show it in its place").click()
+        press(page.get_by_role("link", name="show it in its place"))
         expect(page.locator("main")).to_contain_text("the last words")
         say(said, "end")
         assert run.wait(60) == 0
-        page.get_by_role("link", name="Home").click()
+        press(page.get_by_role("link", name="Home"))
         expect(page.locator("main")).to_contain_text("complete")
 
 
@@ -203,7 +203,7 @@ def test_what_is_open_focused_or_being_written_outlives_what_happens(
         project.ralph("task", "log", task, "-m", "the second note")
         expect(page.locator("#connection")).to_contain_text("waits")
         expect(page.get_by_label("Title")).to_have_value("A better title")
-        page.get_by_role("button", name="save").click()
+        press(page.get_by_role("button", name="save"))
         expect(page.get_by_role("heading", level=1)).to_contain_text("A better title")
         expect(page.locator("main")).to_contain_text("the second note")
 
@@ -255,7 +255,7 @@ def test_a_project_without_tasks_and_runs_has_pages_too(browser: Browser, projec
     with served(project) as site, quiet_page(browser, site) as page:
         expect(page.locator("main")).to_contain_text("Nothing needs you")
         for name, seen in (("Graph", "no task yet"), ("Runs", "no run yet"), ("Tasks", "No task")):
-            page.get_by_role("link", name=name, exact=True).click()
+            press(page.get_by_role("link", name=name, exact=True))
             expect(page.locator("main")).to_contain_text(seen)
 
 
@@ -271,8 +271,8 @@ def test_a_team_is_shown_worker_by_worker(browser: Browser, project: Project) ->
         expect(at_work.locator("pre")).to_have_count(2)
         say(said, "end")
         assert run.wait(120) == 0
-        page.get_by_role("link", name="Runs", exact=True).click()
-        page.get_by_role("link", name=re.compile(r"^\d{8}-")).click()
+        press(page.get_by_role("link", name="Runs", exact=True))
+        press(page.get_by_role("link", name=re.compile(r"^\d{8}-")))
         expect(page.locator("svg.gantt rect.bar")).to_have_count(2)
         for worker in ("teammate-1", "teammate-2"):
             expect(page.locator("svg.gantt")).to_contain_text(worker)
@@ -289,7 +289,7 @@ def test_a_large_graph_opens_part_by_part(browser: Browser, project: Project) ->
     with served(project) as site, quiet_page(browser, site) as page:
         page.goto(f"{site.origin}/graph")
         expect(page.locator("svg.graph a")).to_have_count(3)
-        page.get_by_role("link", name=re.compile("Part 1")).click()
+        press(page.get_by_role("link", name=re.compile("Part 1")))
         expect(page.locator("svg.graph a")).to_have_count(81)
         page.get_by_role("link", name=re.compile("task 4 ")).first.click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("task 4")
@@ -303,7 +303,7 @@ def test_the_page_works_while_a_run_does_and_its_end_leaves_the_run_alone(
     run = project.start("run", "--no-verify")
     with served(project) as site, quiet_page(browser, site) as page:
         expect(page.get_by_role("region", name="At work")).to_contain_text(task)
-        page.get_by_role("button", name="pause").click()
+        press(page.get_by_role("button", name="pause"))
         expect(page.locator(".notice")).to_contain_text("will pause")
         expect(page.get_by_role("region", name="Progress")).to_contain_text("pausing")
     say(said, "end")
@@ -311,6 +311,6 @@ def test_the_page_works_while_a_run_does_and_its_end_leaves_the_run_alone(
     with served(project) as site, quiet_page(browser, site) as page:
         needs = page.locator("main section").first
         expect(needs).to_contain_text("pause")
-        needs.get_by_role("button", name="resume").click()
+        press(needs.get_by_role("button", name="resume"))
         assert run.wait(60) == 0
         expect(page.locator("main")).to_contain_text("complete")
