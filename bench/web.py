@@ -58,7 +58,7 @@ class Page:
         connection = http.client.HTTPConnection(self.host, self.port)
         connection.request("GET", f"{address.path}?{address.query}")
         answer = connection.getresponse()
-        answer.read()
+        self.root = answer.read().decode().partition("url=")[2].partition('/"')[0]
         self.cookie = str(answer.getheader("set-cookie")).partition(";")[0]
 
     def get(self, path: str) -> tuple[float, int]:
@@ -66,7 +66,7 @@ class Page:
         connection = http.client.HTTPConnection(self.host, self.port)
         connection.connect()
         began = time.perf_counter()
-        connection.request("GET", path, headers={"Cookie": self.cookie})
+        connection.request("GET", self.root + path, headers={"Cookie": self.cookie})
         answer = connection.getresponse()
         took = time.perf_counter() - began
         size = len(answer.read())
@@ -158,7 +158,7 @@ async def _follow(page: Page, project: str) -> tuple[int, int]:
     first = store.events.last_seq()
     last = first + RATE * SECONDS
     head = (
-        f"GET /feed?after={first} HTTP/1.1\r\nHost: {page.host}:{page.port}\r\n"
+        f"GET {page.root}/feed?after={first} HTTP/1.1\r\nHost: {page.host}:{page.port}\r\n"
         f"Cookie: {page.cookie}\r\n\r\n"
     ).encode()
 
@@ -219,7 +219,7 @@ def _time_run(project: str, *, is_watched: bool) -> float:
 def _browse(page: Page) -> None:
     """Load the first page when something has happened, at most once a second, as a browser does."""
     client = http.client.HTTPConnection(page.host, page.port)
-    client.request("GET", "/feed", headers={"Cookie": page.cookie})
+    client.request("GET", f"{page.root}/feed", headers={"Cookie": page.cookie})
     loaded = 0.0
     with contextlib.suppress(OSError, http.client.HTTPException):
         for line in client.getresponse():

@@ -42,7 +42,7 @@ def test_what_happens_while_a_page_is_made_is_news_for_it() -> None:
         view,
         no_command,
         no_command,
-        Keys.new(80),
+        Keys.new(),
         project="x",
         is_read_only=False,
         now=FrozenClock().now,

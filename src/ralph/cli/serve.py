@@ -55,7 +55,7 @@ def serve(args: Namespace) -> None:
             hint = "ralph serve without --port takes a free one"
             raise CannotWrite(f"cannot listen on {host}:{args.port}: {why}", hint=hint) from error
         port = sock.getsockname()[1]
-        keys = Keys.new(port, token)
+        keys = Keys.new(token)
         pages = Pages(
             view,
             partial(run_own_command, project.root),

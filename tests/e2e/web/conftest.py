@@ -10,6 +10,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from ralph.ui.web.access import ENTRANCE
 from tests.e2e.conftest import Project
 
 expect.set_options(timeout=30_000)
@@ -35,8 +36,10 @@ class Site:
         address = urlsplit(self.link)
         self.host, self.port = address.hostname or "", address.port or 0
         self.origin = f"http://{address.netloc}"
-        _, headers, _ = self.ask("GET", f"{address.path}?{address.query}", cookie="")
+        _, headers, text = self.ask("GET", f"{address.path}?{address.query}", cookie="")
         self.cookie = headers.get("set-cookie", "").partition(";")[0]
+        self.root = text.partition("url=")[2].partition('/"')[0]
+        self.home = f"{self.origin}{self.root}"
 
     def ask(
         self,
@@ -55,7 +58,8 @@ class Site:
         if cookie:
             wanted["Cookie"] = cookie
         try:
-            connection.request(method, path, body or None, wanted)
+            root = "" if path.startswith(ENTRANCE) else self.root
+            connection.request(method, root + path, body or None, wanted)
             answer = connection.getresponse()
             text = answer.read().decode("utf-8", "replace")
             return answer.status, {k.lower(): v for k, v in answer.getheaders()}, text
@@ -67,6 +71,10 @@ class Site:
         assert status == 200, (path, status, text)
         return text
 
+    def shown_after(self, headers: Mapping[str, str]) -> str:
+        """The page to which a write leads back."""
+        return self.get(headers["location"].removeprefix(self.root))
+
     def close(self) -> None:
         self.process.terminate()
         self.process.communicate(timeout=30)
@@ -76,7 +84,7 @@ class Site:
 
     def post(self, do: str, **fields: str) -> tuple[int, Mapping[str, str], str]:
         """Press a button, as the page would."""
-        body = urlencode({"token": self.form_token(), "do": do, "back": "/", **fields})
+        body = urlencode({"token": self.form_token(), "do": do, **fields})
         kind = "application/x-www-form-urlencoded"
         return self.ask("POST", "/write", body.encode(), Origin=self.origin, Content_Type=kind)
 
@@ -84,7 +92,7 @@ class Site:
         """Press a button, and read what the page shows then."""
         status, headers, text = self.post(do, **fields)
         assert status == 303, text
-        return self.get(headers["location"]).partition('class="notice')[2].partition("</p>")[0]
+        return self.shown_after(headers).partition('class="notice')[2].partition("</p>")[0]
 
 
 AGENT = """case "$RALPH_ROLE" in
@@ -165,7 +173,7 @@ def browser() -> Iterator[Browser]:
 def enter(page: Page, site: Site) -> None:
     """Open the link, and wait for the page that it leads to."""
     page.goto(site.link)
-    page.wait_for_url(f"{site.origin}/")
+    page.wait_for_url(f"{site.home}/")
 
 
 def press(target: Locator) -> None:

@@ -3,17 +3,20 @@
 import asyncio
 import contextlib
 import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlencode
 
 import psutil
 import pytest
+from playwright.sync_api import Browser
 from starlette.types import Message
 
 from ralph.cli.serve import hosts_of
 from ralph.ui.web import access
 from tests.e2e.conftest import Project, wait_for
 from tests.e2e.fault_helpers import refused
-from tests.e2e.web.conftest import ODD, Site, file_of, served
+from tests.e2e.web.conftest import ODD, Site, enter, file_of, served
 
 PAGES = ("/", "/graph", "/tasks", "/runs", "/add", "/feed", "/static/page.js", "/task/x")
 
@@ -27,6 +30,13 @@ def exchange(site: Site, request: bytes) -> bytes:
         while more := sock.recv(65536):
             answer += more
         return answer
+
+
+def write_head(site: Site) -> str:
+    return (
+        f"POST {site.root}/write HTTP/1.1\r\nHost: {site.host}:{site.port}\r\n"
+        f"Cookie: {site.cookie}\r\nOrigin: {site.origin}\r\n"
+    )
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -59,9 +69,48 @@ def test_the_cookie_is_for_this_page_alone(site: Site) -> None:
     path = site.link.removeprefix(site.origin)
     _, headers, _ = site.ask("GET", path, cookie="")
     cookie = headers["set-cookie"].lower()
-    assert f"ralph-{site.port}=" in cookie
+    assert f"; path={site.root.lower()}/;" in cookie
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
+
+
+@pytest.mark.parametrize(
+    "others", ["a[]=1; {}; %s", '{"a": "1"}; %s', "ralph=x; %s", "%s; ralph=x", 'x="; %s', "%s;é=é"]
+)
+def test_cookies_of_other_programs_do_not_matter(site: Site, others: str) -> None:
+    assert site.ask("GET", "/", cookie=others % site.cookie)[0] == 200
+
+
+def test_the_cookie_opens_nothing_without_the_root(site: Site) -> None:
+    head = f"GET / HTTP/1.1\r\nHost: {site.host}:{site.port}\r\nCookie: {site.cookie}\r\n\r\n"
+    assert exchange(site, head.encode()).split()[1] == b"401"
+
+
+def test_a_program_on_another_port_gets_no_cookie(browser: Browser, site: Site) -> None:
+    """A browser sends a host's cookies to all its ports; an agent may have started that program."""
+    sent: list[str | None] = []
+
+    class Listening(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            sent.append(self.headers.get("Cookie"))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer((site.host, 0), Listening)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    context = browser.new_context()
+    page = context.new_page()
+    enter(page, site)
+    for path in ("/", "/enter", "/task/x", "/static/page.js"):
+        page.goto(f"http://{site.host}:{server.server_port}{path}")
+    context.close()
+    server.shutdown()
+    server.server_close()
+    assert len(sent) >= 4
+    assert set(sent) == {None}
 
 
 @pytest.mark.parametrize("path", ["/", "/task/nothing", "/static/style.css", "/nowhere", "/enter"])
@@ -116,13 +165,15 @@ def test_a_form_that_no_page_has_is_refused(site: Site, fields: dict[str, str]) 
 def test_what_a_field_holds_is_never_an_option(site: Site, task: str) -> None:
     status, headers, _ = site.post("retry", task=task)
     assert status == 303
-    assert "no task" in site.get(headers["location"]).lower()
+    assert "no task" in site.shown_after(headers).lower()
 
 
-@pytest.mark.parametrize("back", ["https://evil.example", "//evil.example", "/\\evil.example", "x"])
+@pytest.mark.parametrize(
+    "back", ["https://evil.example", "//evil.example", "/\\evil.example", "x", ""]
+)
 def test_a_write_leads_back_to_our_pages_alone(site: Site, back: str) -> None:
     _, headers, _ = site.post("reset", back=back)
-    assert headers["location"].startswith("/?notice=")
+    assert headers["location"].startswith(f"{site.root}/?notice=")
 
 
 @pytest.mark.parametrize(
@@ -154,20 +205,14 @@ def test_who_sends_too_much_gets_an_answer(site: Site) -> None:
 
 
 def test_a_body_without_a_length_is_read_up_to_a_bound(site: Site) -> None:
-    head = (
-        f"POST /write HTTP/1.1\r\nHost: {site.host}:{site.port}\r\nCookie: {site.cookie}\r\n"
-        f"Origin: {site.origin}\r\nTransfer-Encoding: chunked\r\n\r\n"
-    )
+    head = write_head(site) + "Transfer-Encoding: chunked\r\n\r\n"
     chunk = b"%x\r\n%s\r\n" % (1 << 20, b"a" * (1 << 20))
     assert exchange(site, head.encode() + chunk * 5 + b"0\r\n\r\n").split()[1] == b"413"
 
 
 def test_a_gigabyte_is_not_taken_in(site: Site) -> None:
     before = psutil.Process(site.process.pid).memory_info().rss
-    head = (
-        f"POST /write HTTP/1.1\r\nHost: {site.host}:{site.port}\r\nCookie: {site.cookie}\r\n"
-        f"Origin: {site.origin}\r\nTransfer-Encoding: chunked\r\n\r\n"
-    )
+    head = write_head(site) + "Transfer-Encoding: chunked\r\n\r\n"
     chunk = b"%x\r\n%s\r\n" % (1 << 20, b"a" * (1 << 20))
     sent = 0
     with socket.create_connection((site.host, site.port), timeout=60) as sock:
@@ -181,7 +226,7 @@ def test_a_gigabyte_is_not_taken_in(site: Site) -> None:
     assert "A first task" in site.get("/tasks?status=done")
 
 
-SMUGGLED = "GET /static/page.js HTTP/1.1\r\nHost: {host}\r\n\r\n"
+SMUGGLED = "GET {root}/static/page.js HTTP/1.1\r\nHost: {host}\r\n\r\n"
 
 
 @pytest.mark.parametrize(
@@ -201,11 +246,8 @@ SMUGGLED = "GET /static/page.js HTTP/1.1\r\nHost: {host}\r\n\r\n"
 )
 def test_no_request_hides_in_another_one(site: Site, head: str) -> None:
     host = f"{site.host}:{site.port}"
-    inside = SMUGGLED.format(host=host)
-    request = (
-        f"POST /write HTTP/1.1\r\nHost: {host}\r\nOrigin: {site.origin}\r\n"
-        f"Cookie: {site.cookie}\r\n{head}{inside}"
-    )
+    inside = SMUGGLED.format(host=host, root=site.root)
+    request = f"{write_head(site)}{head}{inside}"
     answer = exchange(site, request.encode("latin-1"))
     assert answer.startswith(b"HTTP/1.1 40")
     assert answer.count(b"HTTP/1.1") == 1
@@ -248,7 +290,7 @@ def test_an_odd_field_is_no_bug(site: Site, fields: dict[str, str], code: int) -
     status, headers, _ = site.post(**fields)
     assert status == code
     if code == 303:
-        assert 'class="notice refused"' in site.get(headers["location"])
+        assert 'class="notice refused"' in site.shown_after(headers)
 
 
 def test_so_many_fields_are_refused(site: Site) -> None:
@@ -282,7 +324,7 @@ def test_clients_that_do_not_read_stop_nobody(project: Project) -> None:
             sock = socket.socket()
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
             sock.connect((site.host, site.port))
-            head = f"GET /feed HTTP/1.1\r\nHost: {site.host}:{site.port}\r\n"
+            head = f"GET {site.root}/feed HTTP/1.1\r\nHost: {site.host}:{site.port}\r\n"
             sock.sendall(f"{head}Cookie: {site.cookie}\r\n\r\n".encode())
             deaf.append(sock)
         before = psutil.Process(site.process.pid).memory_info().rss
@@ -366,7 +408,7 @@ def test_a_client_that_was_away_misses_no_event_and_gets_none_twice(project: Pro
         def seen(after: int) -> list[int]:
             with socket.create_connection((site.host, site.port), timeout=60) as sock:
                 head = (
-                    f"GET /feed HTTP/1.1\r\nHost: {site.host}:{site.port}\r\n"
+                    f"GET {site.root}/feed HTTP/1.1\r\nHost: {site.host}:{site.port}\r\n"
                     f"Cookie: {site.cookie}\r\nLast-Event-ID: {after}\r\n\r\n"
                 )
                 sock.sendall(head.encode())

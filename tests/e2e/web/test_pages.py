@@ -41,7 +41,7 @@ def addresses(site: Site) -> list[str]:
     }
     found = re.search(r"/run/([\d-]+)", site.get("/runs"))
     assert found
-    return [site.origin + path.format(run=found[1], **names) for path in PATHS]
+    return [site.home + path.format(run=found[1], **names) for path in PATHS]
 
 
 def test_every_page_is_for_everybody(page: Page, site: Site) -> None:
@@ -81,7 +81,7 @@ def test_what_others_wrote_is_text_on_every_page(page: Page, site: Site) -> None
 def test_no_page_does_anything_where_it_is_read_only(site: Site) -> None:
     with served(site.project, "--read-only") as read_only:
         for address in addresses(site)[:-1]:
-            text = read_only.get(address.removeprefix(site.origin))
+            text = read_only.get(address.removeprefix(site.home))
             assert 'method="post"' not in text
             assert read_only.form_token() == ""
         assert "ralph task retry" in read_only.get("/"), "the command instead"
@@ -118,7 +118,7 @@ def test_what_needs_a_person_comes_first_with_its_buttons(page: Page, site: Site
 
 
 def test_the_page_of_a_task_shows_what_proves_it(page: Page, site: Site) -> None:
-    page.goto(f"{site.origin}/tasks?status=done")
+    page.goto(f"{site.home}/tasks?status=done")
     press(page.get_by_role("link", name="A first task"))
     attempts = page.get_by_role("list", name="Evidence")
     expect(attempts).to_have_count(3)
@@ -192,7 +192,7 @@ def test_what_is_open_focused_or_being_written_outlives_what_happens(
 ) -> None:
     task = project.ralph("task", "add", "Write it")
     with served(project) as site, quiet_page(browser, site) as page:
-        page.goto(f"{site.origin}/task/{task}")
+        page.goto(f"{site.home}/task/{task}")
         page.get_by_text("Edit", exact=True).click()
         page.get_by_role("link", name="diff").focus()
         project.ralph("task", "log", task, "-m", "the first note")
@@ -287,7 +287,7 @@ def test_a_large_graph_opens_part_by_part(browser: Browser, project: Project) ->
     path.write_text("\n".join(map(json.dumps, lines)))
     project.ralph("task", "import", str(path))
     with served(project) as site, quiet_page(browser, site) as page:
-        page.goto(f"{site.origin}/graph")
+        page.goto(f"{site.home}/graph")
         expect(page.locator("svg.graph a")).to_have_count(3)
         press(page.get_by_role("link", name=re.compile("Part 1")))
         expect(page.locator("svg.graph a")).to_have_count(81)

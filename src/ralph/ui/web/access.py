@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import hmac
 import secrets
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -21,6 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ENTRANCE: Final = "/enter"
+COOKIE: Final = "ralph"
 MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a form; an import may be long."""
 DISCARDED: Final = 4 * MAX_BODY
@@ -44,8 +45,10 @@ SECURITY_HEADERS: Final = {
 
 # A redirect would keep a SameSite=Strict cookie back where another site has opened the link.
 _WELCOME: Final = (
-    '<!doctype html><html lang="en"><title>Ralph</title><link rel="icon" href="/static/icon.svg">'
-    '<meta http-equiv="refresh" content="0;url=/"><p><a href="/">Open Ralph</a></p></html>'
+    '<!doctype html><html lang="en"><title>Ralph</title>'
+    '<link rel="icon" href="{root}/static/icon.svg">'
+    '<meta http-equiv="refresh" content="0;url={root}/"><p><a href="{root}/">Open Ralph</a></p>'
+    "</html>"
 )
 
 
@@ -57,19 +60,20 @@ class Keys(Struct, frozen=True, kw_only=True):
     ticket: str
     """The same, once: others can read the command line of the browser that is started with it."""
     cookie: str
-    cookie_name: str
+    root: str
+    """Where the pages are. A browser sends a host's cookies to all its ports, so also to a program
+    that an agent has started there; but only below the path of the cookie, which is secret."""
     form: str
     """In every form of our pages."""
 
     @classmethod
-    def new(cls, port: int, token: str = "") -> "Keys":
+    def new(cls, token: str = "") -> "Keys":
         one = secrets.token_urlsafe
         return cls(
             token=token or one(32),
             ticket=one(32),
             cookie=one(32),
-            # Cookies are shared by all ports of a host, and several projects may be served.
-            cookie_name=f"ralph-{port}",
+            root=f"/{one(32)}",
             form=one(32),
         )
 
@@ -103,7 +107,8 @@ class RequestCheck:
                 await _discard(receive)
             await refusal(scope, receive, send)
             return
-        await self._pages(scope, bounded(receive), send)
+        inside = {**scope, "path": scope["path"].removeprefix(self._keys.root)}
+        await self._pages(inside, bounded(receive), send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -117,7 +122,9 @@ class RequestCheck:
             return refuse(405, "only GET and POST are answered")
         if scope["path"] == ENTRANCE:
             return self._enter(scope)
-        if not _same(self._cookie_of(headers), self._keys.cookie):
+        root = f"{self._keys.root}/"
+        is_ours = _same(scope["path"][: len(root)], root)
+        if not (is_ours and any(_same(one, self._keys.cookie) for one in _cookies(headers))):
             return refuse(401, "open the link that `ralph serve` printed")
         if method == "POST":
             return self._write_refusal(headers)
@@ -141,18 +148,20 @@ class RequestCheck:
         self._is_ticket_used = self._is_ticket_used or is_ticket
         if not (is_ticket or _same(given, self._keys.token)):
             return refuse(401, "open the link that `ralph serve` printed last")
-        answer = HTMLResponse(_WELCOME)
+        root = self._keys.root
+        answer = HTMLResponse(_WELCOME.format(root=root))
         answer.set_cookie(
-            self._keys.cookie_name, self._keys.cookie, httponly=True, samesite="strict", path="/"
+            COOKIE, self._keys.cookie, httponly=True, samesite="strict", path=f"{root}/"
         )
         return answer
 
-    def _cookie_of(self, headers: Headers) -> str:
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self._keys.cookie_name)
-        except CookieError:
-            return ""
-        return found.value if found is not None else ""
+
+def _cookies(headers: Headers) -> Iterator[str]:
+    """The values of ours. Other programs of the host set cookies too, in whatever form."""
+    for one in ";".join(headers.getlist("cookie")).split(";"):
+        name, _, value = one.strip().partition("=")
+        if name == COOKIE:
+            yield value
 
 
 async def form_of(request: Request, keys: Keys) -> dict[str, str] | None:

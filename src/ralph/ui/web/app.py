@@ -75,4 +75,6 @@ def application(
         ],
         exception_handlers={RalphError: problem, BadBody: bad_body, Exception: bug},
     )
+    # It would redirect to an address without the root.
+    site.router.redirect_slashes = False
     return RequestCheck(site, keys, hosts, is_read_only=is_read_only)

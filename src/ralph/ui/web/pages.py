@@ -98,7 +98,7 @@ class Pages:
         self._notices: OrderedDict[str, Notice] = OrderedDict()
         self._templates = html_templates()
         self._templates.globals.update(
-            project=one_line(project, 80), is_read_only=is_read_only, pages=PAGES
+            project=one_line(project, 80), is_read_only=is_read_only, pages=PAGES, root=keys.root
         )
         self._templates.filters.update(
             time=lambda text: format_time(parse_time(text), now()),
@@ -143,7 +143,7 @@ class Pages:
     async def graph(self, request: Request) -> Response:
         within = request.query_params.get("within")
         graph = self._view.graph(within)
-        link = "/graph?within={}" if graph.clusters else "/task/{}"
+        link = self._keys.root + ("/graph?within={}" if graph.clusters else "/task/{}")
         drawing = Markup(graph_svg(graph, lambda key: link.format(quote(key, safe=""))))
         return self._page(request, "graph.html", graph=graph, drawing=drawing, within=within)
 
@@ -304,9 +304,9 @@ class Pages:
         )
         while len(self._notices) > NOTICES:
             self._notices.popitem(last=False)
-        back = fields.get("back", "/")
-        if not back.startswith("/") or back.startswith(("//", "/\\")):
-            back = "/"
+        home = f"{self._keys.root}/"
+        back = fields.get("back", "")
+        back = back if back.startswith(home) else home
         joint = "&" if "?" in back else "?"
         return RedirectResponse(f"{back}{joint}notice={quote(name)}", 303)
 
@@ -333,7 +333,7 @@ class Pages:
             for name, value in request.query_params.multi_items()
             if name != "notice"
         )
-        path = quote(request.url.path)
+        path = self._keys.root + quote(request.url.path)
         html = self._templates.get_template(template).render(
             seq=request.state.seq,
             now=format_time(self._now(), self._now()),

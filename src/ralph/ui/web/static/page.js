@@ -18,7 +18,7 @@ function connect() {
     return;
   }
   if (feed) return;
-  feed = new EventSource("/feed?after=" + encodeURIComponent(page.dataset.seq));
+  feed = new EventSource(page.dataset.root + "/feed?after=" + encodeURIComponent(page.dataset.seq));
   feed.addEventListener("open", () => {
     state.textContent = "live";
   });
