@@ -5,10 +5,12 @@ from typing import Any
 
 from starlette.requests import Request
 
+from ralph.core.agent_events import ToolResult, ToolUse
 from ralph.core.events import Warned
 from ralph.core.settings import BreakerSection, BudgetSection
 from ralph.core.task import Task, TaskStatus
 from ralph.ui.project_view import ProjectView
+from ralph.ui.web import session_log
 from ralph.ui.web.access import Keys
 from ralph.ui.web.pages import Pages
 from tests.contracts.store_test_helpers import add
@@ -53,3 +55,10 @@ def test_what_happens_while_a_page_is_made_is_news_for_it() -> None:
     page = asyncio.run(pages.with_seq(pages.tasks)(Request(scope)))
     assert f'data-seq="{known}"'.encode() in bytes(page.body)
     assert [one.seq for one in view.feed(known).items] == [known + 1]
+
+
+def test_what_a_failed_tool_printed_is_folded_like_other_answers() -> None:
+    events = [ToolUse(name="Bash", summary="make"), ToolResult(text="1\n2 \x1b[31mred", error=True)]
+    called, failed = session_log.entries_of(events)
+    assert called.kind == "tool"
+    assert (failed.kind, failed.title, failed.text) == ("failure", "fails", "1\n2 red")

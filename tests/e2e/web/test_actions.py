@@ -222,6 +222,31 @@ def test_lines_are_commented_and_what_answers_them_is_shown(
         expect(page.locator("main")).to_contain_text("Nothing needs you")
 
 
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_file_with_an_odd_name_is_commented(
+    browser: Browser, project: Project, *, has_script: bool
+) -> None:
+    """The page shows a mark for what would move its text; the command gets the name."""
+    name = "100%25 \u202e'\".txt"
+    project.write("../name", name)
+    project.agent('echo x > "$(cat ../name)"; echo "<task-done>$RALPH_TASK_ID</task-done>"')
+    task = project.ralph("task", "add", "Write it")
+    project.ralph("run")
+    with served(project) as site:
+        context = browser.new_context(java_script_enabled=has_script)
+        page = context.new_page()
+        enter(page, site)
+        page.goto(f"{site.home}/task/{task}/diff?attempt=1")
+        if has_script:
+            page.get_by_text("+x").click()
+        page.get_by_label("Comment", exact=True).fill("another name")
+        press(page.get_by_role("button", name="send"))
+        expect(page.locator(".notice")).to_contain_text("F1 on 100%25")
+        context.close()
+    (comment,) = json.loads(project.ralph("review", "list", task, "--json"))
+    assert comment["lines"]["path"] == name
+
+
 def test_without_script_a_comment_names_its_lines(browser: Browser, project: Project) -> None:
     task = commented(project)
     with served(project) as site:

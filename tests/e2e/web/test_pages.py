@@ -208,6 +208,28 @@ def test_what_is_open_focused_or_being_written_outlives_what_happens(
         expect(page.locator("main")).to_contain_text("the second note")
 
 
+def test_what_is_pressed_or_selected_outlives_what_happens(
+    browser: Browser, project: Project
+) -> None:
+    task = project.ralph("task", "add", "Write it", "-d", "a long description")
+    with served(project) as site, quiet_page(browser, site) as page:
+        page.goto(f"{site.home}/task/{task}")
+        page.locator("pre", has_text="a long description").select_text()
+        project.ralph("task", "log", task, "-m", "the first note")
+        expect(page.locator("#connection")).to_contain_text("text is selected")
+        assert page.evaluate("getSelection().toString()").strip() == "a long description"
+        page.evaluate("getSelection().empty()")
+        expect(page.locator("main")).to_contain_text("the first note")
+        expect(page.locator("#connection")).to_have_text("live")
+        page.get_by_role("button", name="done by hand").hover()
+        page.mouse.down()
+        project.ralph("task", "log", task, "-m", "the second note")
+        expect(page.locator("#connection")).to_contain_text("waits")
+        with page.expect_navigation():
+            page.mouse.up()
+        assert project.status(task) == "done"
+
+
 def test_a_tab_that_comes_back_has_missed_nothing(browser: Browser, project: Project) -> None:
     def show(*, hidden: bool) -> None:
         page.evaluate(

@@ -48,7 +48,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A message, or a call of a tool with its answer."""
 
     kind: str
-    """text, thinking, tool, denied, problem or note."""
+    """text, thinking, tool, answer, failure, problem or note."""
     title: str = ""
     text: str = ""
     at: int = 0
@@ -96,8 +96,9 @@ def entries_of(events: Iterable[agent.AgentEvent]) -> Iterator[Entry]:
             case agent.ToolUse(name=name, summary=summary):
                 yield Entry(kind="tool", title=name, text=summary[:LONGEST_TEXT])
             case agent.ToolResult(text=text, error=error):
-                kind = "problem" if error else "answer"
-                yield Entry(kind=kind, title="answers", text=without_colors(text[:LONGEST_TEXT]))
+                kind = "failure" if error else "answer"
+                title = "fails" if error else "answers"
+                yield Entry(kind=kind, title=title, text=without_colors(text[:LONGEST_TEXT]))
             case agent.ToolDenied(name=name, summary=summary):
                 yield Entry(kind="problem", title=f"{name} was not permitted", text=summary)
             case agent.AgentProblem(message=text) | agent.AgentRetry(message=text):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 
@@ -71,8 +72,9 @@ def _comment(fields: Fields) -> CommandLine:
     drafts = fields.get("comments", "")
     if not drafts:
         lines = {name: int(fields[name]) for name in ("first", "last")}
-        about = {name: fields[name] for name in ("path", "side", "text")}
-        drafts = msgspec.json.encode([about | lines]).decode()
+        about = {name: fields[name] for name in ("side", "text")}
+        path = unquote(fields["path"])
+        drafts = msgspec.json.encode([{"path": path, **about, **lines}]).decode()
     attempt = f"--attempt={fields['attempt']}"
     return CommandLine(
         ("review", "comment", attempt, "--from=-", "--", fields["task"]), drafts.encode()

@@ -36,9 +36,11 @@ function connect() {
 window.addEventListener("pageshow", connect);
 window.addEventListener("pagehide", disconnect);
 document.addEventListener("visibilitychange", connect);
-// What sessions say is in no event.
+// What sessions say is in no event; and a part that was in use when news came is loaded now.
 setInterval(() => {
-  if (feed && feed.readyState === EventSource.OPEN) tell("tick");
+  if (!feed || feed.readyState !== EventSource.OPEN) return;
+  const part = document.getElementById("live");
+  tell(isBehind && !useOf(part) ? "news" : "tick");
 }, 2000);
 
 // A part that is loaded again keeps what is open in it, focused and scrolled.
@@ -47,14 +49,26 @@ const nameOf = (one) =>
 const within = (part, what) => [...part.querySelectorAll(what)];
 let kept = null;
 
+let isBehind = false;
+
+// Why a part must stay as it is: a button that is replaced while it is pressed does nothing.
+function useOf(part) {
+  const isWritten = (one) => one === document.activeElement || one.value !== one.defaultValue;
+  if (within(part, "input:not([type=hidden]), textarea").some(isWritten)) return "waits until you have sent what you are writing";
+  if (part.querySelector(":active")) return "waits";
+  const chosen = getSelection();
+  return !chosen.isCollapsed && chosen.containsNode(part, true) ? "waits while text is selected" : "";
+}
+
 page.addEventListener("htmx:beforeSwap", (event) => {
   const part = event.detail.target;
   if (part.dataset.live === undefined || !event.detail.shouldSwap) return;
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
-  const fields = within(part, "input:not([type=hidden]), textarea");
-  if (fields.some((one) => one === focused || one.value !== one.defaultValue)) {
+  const use = useOf(part);
+  isBehind = use !== "";
+  if (isBehind) {
     event.detail.shouldSwap = false;
-    state.textContent = "waits until you have sent what you are writing";
+    state.textContent = use;
     return;
   }
   kept = {
@@ -127,7 +141,7 @@ within(document, ".comment-form").forEach((form) => {
   const fields = form.elements;
   const drafts = [];
   const draft = () => ({
-    path: fields.path.value,
+    path: decodeURIComponent(fields.path.value),
     first: Number(fields.first.value),
     last: Number(fields.last.value),
     side: fields.side.value,
