@@ -1,4 +1,4 @@
-"""Programs beside the work: messengers go their own way, company ends with us."""
+"""Programs beside the work: notifiers end by themselves, the others end with us."""
 
 import contextlib
 import os
@@ -49,7 +49,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def test_a_messenger_gets_its_message_and_nobody_waits(
+def test_a_notifier_gets_its_message_and_ralph_does_not_wait(
     processes: ProcessExecutor, tmp_path: Path
 ) -> None:
     heard = tmp_path / "heard"
@@ -62,17 +62,17 @@ def test_a_messenger_gets_its_message_and_nobody_waits(
 
 def test_what_cannot_be_started_is_no_error(processes: ProcessExecutor) -> None:
     processes.start_detached(("/there/is/no/such/program",))
-    processes.start_companion(("/there/is/no/such/program",))
+    processes.start_lasting(("/there/is/no/such/program",))
     processes.start_detached(("true",), cwd="/there/is/no/such/folder")
 
 
-def test_a_messenger_that_does_not_read_holds_nobody_up(processes: ProcessExecutor) -> None:
+def test_a_notifier_that_does_not_read_delays_nothing(processes: ProcessExecutor) -> None:
     processes.start_detached(("true",), stdin=b"x" * 10_000_000)
 
 
 def test_notifiers_that_hang_are_not_joined_by_ever_more(tmp_path: Path) -> None:
     side_processes = SideProcesses()
-    started = [side_processes.send(("sleep", "1000"), "/", b"") for _ in range(30)]
+    started = [side_processes.start_notifier(("sleep", "1000"), "/", b"") for _ in range(30)]
     living = [pid for pid in started if pid is not None]
     assert 0 < len(living) < 30
     for pid in living:
@@ -91,12 +91,12 @@ class Listener:
         return None
 
 
-def test_a_session_that_ends_takes_neither_notifiers_nor_companions_along(
+def test_a_session_that_ends_takes_no_side_process_along(
     processes: ProcessExecutor, tmp_path: Path
 ) -> None:
     pid = tmp_path / "pid"
     writes = "echo $$ > {0}.part; mv {0}.part {0}; cat"
-    processes.start_companion(("sh", "-c", writes.format(pid)))
+    processes.start_lasting(("sh", "-c", writes.format(pid)))
     until(pid.exists, "the company is there")
     company = int(pid.read_text())
 
@@ -139,12 +139,12 @@ from ralph.adapters.executor.event_loop import SystemClock
 from ralph.adapters.executor.process_executor import ProcessExecutor
 processes = ProcessExecutor(SystemClock())
 says = "echo $$ > {0}.part; mv {0}.part {0}; cat"
-processes.start_companion(("sh", "-c", says.format(sys.argv[1])))
+processes.start_lasting(("sh", "-c", says.format(sys.argv[1])))
 time.sleep(1000)
 """
 
 
-def test_companions_end_even_with_a_ralph_that_is_killed(tmp_path: Path) -> None:
+def test_a_lasting_program_ends_even_with_a_ralph_that_is_killed(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     ralph = subprocess.Popen([sys.executable, "-c", KEEPS, str(pid)])
     until(pid.exists, "the company is there")
@@ -153,18 +153,18 @@ def test_companions_end_even_with_a_ralph_that_is_killed(tmp_path: Path) -> None
     until(lambda: not is_alive(int(pid.read_text())), "the company has gone")
 
 
-def test_a_companion_is_there_once_and_comes_back_when_it_was_killed(tmp_path: Path) -> None:
+def test_a_lasting_program_is_there_once_and_comes_back_when_it_was_killed(tmp_path: Path) -> None:
     side_processes, ready, heard = SideProcesses(), tmp_path / "ready", tmp_path / "heard"
     script = 'trap "" TERM; : > "$1"; read -r line && : > "$2"'
     argv = ("sh", "-c", script, "sh", str(ready), str(heard))
-    first = side_processes.keep(argv)
+    first = side_processes.start_lasting(argv)
     assert first is not None
-    assert side_processes.keep(argv) is None
+    assert side_processes.start_lasting(argv) is None
     until(ready.exists, "it is there")
     os.kill(first, signal.SIGKILL)
     until(lambda: not is_alive(first), "it was killed")
     ready.unlink()
-    assert side_processes.keep(argv) is not None
+    assert side_processes.start_lasting(argv) is not None
     until(ready.exists, "another one is there")
     side_processes.close()
     until(heard.exists, "it was told that we end in good order")

@@ -1,4 +1,4 @@
-"""What a session is brief_text, section by section, and what gives way when there is too much."""
+"""What a session is told, section by section, and what gives way when there is too much."""
 
 import pytest
 from hypothesis import given

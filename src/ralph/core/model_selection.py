@@ -158,7 +158,7 @@ def _cost_optimized(history: Sequence[AttemptRecord], task: TaskId) -> Tier:
 
 
 def _escalate(history: Sequence[AttemptRecord]) -> Tier:
-    """Up with distress and never down by itself; only a hint can lower it.
+    """Up with difficulty and never down by itself; only a hint can lower it.
 
     What an attempt ran on is on record, so the level is known though its cause is long past.
     """

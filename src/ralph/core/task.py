@@ -90,7 +90,7 @@ class TaskDraft(msgspec.Struct, frozen=True, kw_only=True):
     needs_change: bool = True
     blocked_by: tuple[TaskId, ...] = ()
     files: tuple[str, ...] = ()
-    """What it will modify (see `core.named_files`)."""
+    """What it will modify."""
     status: TaskStatus = TaskStatus.PENDING
     """Only imports say anything but pending; an import never brings a claim along."""
     reason: str | None = None

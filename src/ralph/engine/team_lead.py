@@ -111,7 +111,7 @@ class TeamLead(RunLoop):
         if dirty:
             hint = "commit it, or `git stash` it; one worker would leave it alone"
             if ctx.project_files.exists(".gitmodules"):
-                # Committing one that was left not_updated would take back what was built in it.
+                # Committing one that lags behind would take back what was built in it.
                 hint = f"a submodule: `git submodule update --no-fetch`; else {hint}"
             names = first_few_paths(dirty)
             raise UnusableData(
@@ -156,7 +156,7 @@ class TeamLead(RunLoop):
             self._commit_documents()
 
     def _baseline(self) -> RunEnding | None:
-        """In a checkout of its own: what gates leave not_updated is not the person's."""
+        """In a checkout of its own: files that gates leave are not the person's."""
         ctx = self.ctx
         if not ctx.settings.gates.commands:
             return None

@@ -58,7 +58,7 @@ class Memories(Part):
 
     def after(self, number: int, limit: int) -> list[Memory]:
         """What sessions have learned, after a number, oldest first."""
-        return self._memories(self.sql.learned_after, {"number": number, "limit": limit})
+        return self._memories(self.sql.memories_after, {"number": number, "limit": limit})
 
     @transaction
     def delete(self, memory: int) -> Memory:

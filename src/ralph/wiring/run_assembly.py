@@ -241,7 +241,7 @@ def assemble_run(
     signals.restore_terminal = sink.close
     executor.show_interrupt = sink.tick
     if stay_awake := awake_command(found.path):
-        executor.start_companion(stay_awake)
+        executor.start_lasting(stay_awake)
     is_watched = not output.json
     made = build_context(
         stack,

@@ -110,7 +110,7 @@ def open_checkout_sandbox(
         project.root,
         project.temp,
         sweep=executor.end_marked,
-        keep_watcher=lambda: executor.start_companion(watcher_command(project.temp)),
+        keep_watcher=lambda: executor.start_lasting(watcher_command(project.temp)),
     ) as checkout_sandbox:
         checkout_sandbox.warnings = [
             *((weaker,) if weaker else ()),

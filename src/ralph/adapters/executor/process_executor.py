@@ -308,11 +308,11 @@ class ProcessExecutor:
         return self._sweeper.marked(marker)
 
     def start_detached(self, argv: Sequence[str], *, cwd: str = "/", stdin: bytes = b"") -> None:
-        self._is_ours(self._side_processes.send(argv, cwd, stdin))
+        self._is_ours(self._side_processes.start_notifier(argv, cwd, stdin))
 
-    def start_companion(self, argv: Sequence[str]) -> None:
+    def start_lasting(self, argv: Sequence[str]) -> None:
         """Start a program of our own that lasts as long as we do."""
-        self._is_ours(self._side_processes.keep(argv))
+        self._is_ours(self._side_processes.start_lasting(argv))
 
     @property
     def wake_fd(self) -> int:

@@ -45,9 +45,9 @@ class SideProcesses:
 
     def __init__(self) -> None:
         self._notifiers: list[tuple[subprocess.Popen[bytes], float]] = []
-        self._companions: list[subprocess.Popen[bytes]] = []
+        self._lasting: list[subprocess.Popen[bytes]] = []
 
-    def send(self, argv: Sequence[str], cwd: str, stdin: bytes) -> int | None:
+    def start_notifier(self, argv: Sequence[str], cwd: str, stdin: bytes) -> int | None:
         """Start a notifier; return its process, if it started."""
         self.reap_and_limit()
         if len(self._notifiers) >= MOST:
@@ -59,18 +59,18 @@ class SideProcesses:
         self._notifiers.append((child, time.monotonic()))
         return child.pid
 
-    def keep(self, argv: Sequence[str]) -> int | None:
+    def start_lasting(self, argv: Sequence[str]) -> int | None:
         """Start one that lasts as long as we do, however we end: its stdin ends with us. A line on
         it says that we end in good order. Nothing happens if one like it is still there."""
         self.reap_and_limit()
-        if any(child.args == tuple(argv) for child in self._companions):
+        if any(child.args == tuple(argv) for child in self._lasting):
             return None
         # Not to be taken for a part of the session that we are in ourselves.
         env = {name: value for name, value in os.environ.items() if name != MARKER}
         child = _start(argv, "/", env)
         if child is None:
             return None
-        self._companions.append(child)
+        self._lasting.append(child)
         return child.pid
 
     def reap_and_limit(self) -> None:
@@ -79,14 +79,14 @@ class SideProcesses:
             if child.poll() is None and time.monotonic() - since > PATIENCE_S:
                 signal_group(child.pid, signal.SIGKILL)
         self._notifiers = [one for one in self._notifiers if one[0].poll() is None]
-        for child in self._companions:
+        for child in self._lasting:
             if child.poll() is not None:
                 _close_stdin(child)
-        self._companions = [child for child in self._companions if child.returncode is None]
+        self._lasting = [child for child in self._lasting if child.returncode is None]
 
     def close(self) -> None:
-        """End the companions. Notifiers end by themselves."""
-        for child in self._companions:
+        """End the programs that last as long as we do. Notifiers end by themselves."""
+        for child in self._lasting:
             _write_stdin(child, b"\n")
             signal_group(child.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -94,7 +94,7 @@ class SideProcesses:
         for child, _ in self._notifiers:
             # Python would complain that it was not waited for, which is intended.
             child.returncode = child.poll() or 0
-        self._companions, self._notifiers = [], []
+        self._lasting, self._notifiers = [], []
 
 
 def _start(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes] | None:

@@ -128,7 +128,7 @@ LOOKED_AT: Final = 1000
 SWITCHED: Final = "checkout: "
 
 
-class LogEntry(NamedTuple):
+class ReflogEntry(NamedTuple):
     commit: str
     why: str
 
@@ -138,11 +138,11 @@ class LogEntry(NamedTuple):
         return bool(self.why) and not self.why.startswith(OWN_LOG_ENTRIES)
 
 
-def _log_of(git: Git, ref: str) -> list[LogEntry]:
+def _log_of(git: Git, ref: str) -> list[ReflogEntry]:
     """Newest first."""
     args = ("log", "-g", f"-{LOOKED_AT}", "--format=%H %gs", ref, "--")
     lines = (line.partition(" ") for line in text(git.ask(*args, ok=ANY).stdout).splitlines())
-    return [LogEntry(commit, why) for commit, _, why in lines]
+    return [ReflogEntry(commit, why) for commit, _, why in lines]
 
 
 def with_user_commits(

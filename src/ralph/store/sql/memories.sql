@@ -46,6 +46,6 @@ DELETE FROM memories WHERE id = :id
 -- name: forget_words
 DELETE FROM memory_words WHERE rowid = :id
 
--- name: learned_after
+-- name: memories_after
 SELECT {memory}
 FROM memories AS m WHERE kind = 'knowledge' AND m.id > :number ORDER BY m.id LIMIT :limit
