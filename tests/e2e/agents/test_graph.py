@@ -3,11 +3,14 @@
 import pytest
 
 from tests.e2e.agents.conftest import Real
-from tests.e2e.agents.setups import AGENTS, KEY, SETUPS
+from tests.e2e.agents.setups import KEY, SETUPS
 from tests.e2e.crash_points import check_sound
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+# Without a sandbox; with one, droid is among the others in `test_sandboxed.py`.
+@pytest.mark.parametrize(
+    "agent", ["claude", "codex", pytest.param("droid", marks=pytest.mark.soak)]
+)
 def test_a_chain_of_tasks_becomes_commits(real: Real, agent: str) -> None:
     project = real(agent)
     one = project.scripted("one")

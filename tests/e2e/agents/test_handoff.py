@@ -49,7 +49,7 @@ def check(project: RealProject, task: str) -> None:
     assert project.git("log", "--all", "--format=%h", "--", "MEMORY.md") == ""
 
 
-@pytest.mark.parametrize("agent", ["claude", "claude-sdk"])
+@pytest.mark.parametrize("agent", ["claude", pytest.param("claude-sdk", marks=pytest.mark.soak)])
 def test_a_session_in_mid_task_hands_over_and_the_second_one_finishes(
     real: Real, agent: str
 ) -> None:

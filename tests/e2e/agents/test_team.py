@@ -26,7 +26,9 @@ def together(turn: Turn, meeting: Barrier) -> Scripted:
     return answer
 
 
-@pytest.mark.parametrize(("agent", "count"), [("claude", 3), ("codex", 2)])
+@pytest.mark.parametrize(
+    ("agent", "count"), [("claude", 3), pytest.param("codex", 2, marks=pytest.mark.soak)]
+)
 def test_sessions_at_the_same_time_and_one_branch(real: Real, agent: str, count: int) -> None:
     project = real(agent)
     meeting = Barrier(count)
