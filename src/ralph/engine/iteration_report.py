@@ -61,6 +61,7 @@ def add_failure_guardrail(ctx: RunContext, task: Task, why: str, *, is_done: boo
 def keep_guardrail(ctx: RunContext, entry: Guardrail) -> None:
     """Add it, unless it is known. Workers of a team write into one file, in the person's checkout,
     so that all know it at once and nothing has to be merged."""
+    ctx.checkout.changed()
     try:
         ctx.project_files.change(
             ctx.settings.guardrails, lambda before: add_guardrail_once(before, entry)[0]

@@ -142,6 +142,11 @@ class CheckoutState:
         """Something may have written to the checkout."""
         self._snapshot = None
 
+    def committed(self, what: Snapshot, now: Snapshot | None) -> None:
+        """All of a snapshot was committed; it is `now`, where that is known. If the checkout was
+        that until now, it need not be taken again."""
+        self._snapshot = now if self._snapshot == what else None
+
     def set_kept(self, paths: Collection[str]) -> None:
         self.kept = frozenset(paths)
 

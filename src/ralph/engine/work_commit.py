@@ -94,7 +94,7 @@ def commit_work(ctx: RunContext, attempt: EndedAttempt) -> None:
     if ctx.settings.config.git.commit == "none" or not (after.dirty or own):
         return
     done = ctx.workspace.commit(base, after, commit_message(ctx, task), ctx.checkout.kept, own)
-    ctx.checkout.changed()
+    ctx.checkout.committed(after, done.after)
     if done.commit is not None:
         ctx.state.count_commits(1)
         event = WorkCommitted(task_id=task.id, commit=done.commit, files=len(done.files))

@@ -24,6 +24,9 @@ class CommitResult(msgspec.Struct, frozen=True, kw_only=True):
     commit: str | None = None
     branch: str = ""
     """Where the commit is."""
+    after: Snapshot | None = None
+    """The checkout now, if nothing but the commit has changed since the state that it has; None
+    where that has to be looked up."""
     files: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
     """Not committed, because the user's changes are mixed in."""

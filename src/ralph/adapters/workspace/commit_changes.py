@@ -8,6 +8,7 @@ from typing import Final
 from ralph.adapters.workspace import git_index
 from ralph.adapters.workspace.git import ANY, UNREAD, Git, raw, text
 from ralph.adapters.workspace.git_objects import Difference, GitObjects
+from ralph.adapters.workspace.uncommitted_files import content_on_disk
 from ralph.core.errors import BranchMoved, RalphError, TemporaryFailure
 from ralph.core.secret_files import SIGNS, secret_in, suspicious_name
 from ralph.core.snapshot import Snapshot
@@ -99,6 +100,7 @@ def take_out(
         staged = objects.differences(objects.tree_of(head), objects.index_of(since))
         with git_index.scratch_index(git) as index:
             index.put(one.new for one in staged if one.path in {entry.path for entry in entries})
+            index.refresh()
             move_head(objects, status, index, made[head], "without what is not committed")
     return tuple(sorted(one.path for one in entries))
 
@@ -130,6 +132,7 @@ def withdraw(git: Git, objects: GitObjects, since: Snapshot, paths: Collection[s
         before = {one.path: one.new for one in staged if one.path in paths}
         with git_index.scratch_index(git) as index:
             index.put(before.get(path, git_index.absent(path, then)) for path in paths)
+            index.refresh()
             head = since.head if is_committed else status.head
             move_head(objects, status, index, head, "without protected files")
 
@@ -142,7 +145,6 @@ def move_head(
     reason: str,
 ) -> None:
     """Put the head and its branch on a commit, with this index, whose lock the caller holds."""
-    index.refresh()
     with git_index.scratch_index(index.git) as old:
         # The index first: killed after it, the work is merely staged. Killed after the ref, the
         # index would show the commit's opposite as staged, ready to undo it.
@@ -173,6 +175,7 @@ def _committed_with_others(
 LARGEST: Final = 16 * 1024 * 1024
 """A larger file is not read to make sure: git has seen the sign of a key in it."""
 FILES: Final = ("100644", "100755")
+ANY_SIGN: Final = re.compile(SIGNS.encode())
 
 
 def likely_secrets(
@@ -182,12 +185,25 @@ def likely_secrets(
     files = [one for one in chosen if one.new.mode in FILES]
     if not files:
         return ()
-    # One process for all of them, which looks at changed lines alone.
-    args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--text", "--no-textconv")
-    signed = {*git.names(*args, UNREAD, f"-G{SIGNS}", old, new)}
+    signed: set[str] = set()
+    if not _are_without_sign(git, files):
+        # One process for all of them, which looks at changed lines alone.
+        args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--text", "--no-textconv")
+        signed = {*git.names(*args, UNREAD, f"-G{SIGNS}", old, new)}
     suspects = [one for one in files if one.path in signed or suspicious_name(one.path)]
     found = ((one.path, _why(git, one)) for one in suspects)
     return tuple(LikelySecret(path=path, why=why) for path, why in found if why is not None)
+
+
+def _are_without_sign(git: Git, files: Sequence[Difference]) -> bool:
+    """Is that to be seen on disk, where the files are as git has them? Then git is not asked."""
+    left = LARGEST
+    for one in files:
+        content = content_on_disk(git.top, one, most=left)
+        if content is None or ANY_SIGN.search(content):
+            return False
+        left -= len(content)
+    return True
 
 
 def _why(git: Git, one: Difference) -> str | None:

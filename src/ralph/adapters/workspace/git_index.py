@@ -124,12 +124,26 @@ ABSENT: Final = "000000"
 GITLINK: Final = "160000"
 LARGEST_INDEX: Final = 16 << 30
 """Bytes of a file that git can take in before it is given up."""
+LARGEST_COPY: Final = 16 << 20
+"""Bytes of an index that is kept in memory."""
 HOLE: Final = 1 << 30
 """Bytes of a file that may be missing on disk."""
 
 
 HIDDEN_TAGS: Final = ("S", "s", "h")
 """How `git ls-files -v` marks files that bits (`skip-worktree`, `assume-unchanged`) hide."""
+
+
+class IndexCopy(NamedTuple):
+    data: bytes
+    age: int
+    """When it was written. git believes a file's size and time only if the index is younger than
+    the file: a copy that looked younger than it is would hide what changed within one tick of the
+    clock."""
+
+    def write(self, path: str) -> None:
+        write_regular(path, self.data)
+        os.utime(path, ns=(self.age, self.age))
 
 
 class ScratchIndex:
@@ -158,8 +172,10 @@ class ScratchIndex:
         if gone:
             self.git.run("update-index", "--force-remove", "-z", "--stdin", stdin=b"".join(gone))
         if kept:
-            args = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-            self.git.run(*args, stdin=b"".join(kept))
+            # With the times and sizes of the others, so that a commit need not learn them.
+            refresh = ("update-index", "-q", "--refresh")
+            args = ("--add", "--remove", "--replace", "-z", "--stdin")
+            self.git.run(*refresh, *args, stdin=b"".join(kept))
 
     def read(self, tree: str) -> None:
         """Hold exactly that tree."""
@@ -172,6 +188,13 @@ class ScratchIndex:
 
     def tree(self) -> str:
         return self.git.word("write-tree")
+
+    def content(self) -> "IndexCopy | None":
+        """What it holds; None of a very large one."""
+        with suppress(OSError), open_regular(self.file, os.O_NOFOLLOW) as file:
+            age, data = os.fstat(file.fileno()).st_mtime_ns, file.read(LARGEST_COPY + 1)
+            return IndexCopy(data, age) if len(data) <= LARGEST_COPY else None
+        return None
 
 
 def _is_special(path: str) -> bool:
@@ -191,8 +214,11 @@ def absent(path: str, oid: str) -> IndexEntry:
 
 
 @contextmanager
-def scratch_index(git: Git, *, copy: bool = True) -> Iterator[ScratchIndex]:
-    """A scratch index, a copy of the real one so that it knows the files' times already."""
+def scratch_index(
+    git: Git, *, copy: bool = True, content: IndexCopy | None = None
+) -> Iterator[ScratchIndex]:
+    """A scratch index, a copy of the real one so that it knows the files' times already, or one
+    with that content."""
     # In the git directory: a sandboxed git sees it there, and /tmp may be another one for it.
     folder = os.path.join(git.git_dir, "ralph")
     file = os.path.join(folder, f"index-{os.urandom(6).hex()}")
@@ -200,7 +226,9 @@ def scratch_index(git: Git, *, copy: bool = True) -> Iterator[ScratchIndex]:
     with or_cannot_write(f"write in {folder}", hint):
         os.makedirs(folder, exist_ok=True)
         _sweep(folder)
-        if copy:
+        if content is not None:
+            content.write(file)
+        elif copy:
             _copy(os.path.join(git.git_dir, "index"), file)
     try:
         yield ScratchIndex(git, file)
@@ -217,11 +245,7 @@ def _copy(source: str, target: str) -> None:
     except FileNotFoundError:
         return  # nothing was ever staged here
     with existing:
-        age, content = os.fstat(existing.fileno()).st_mtime_ns, existing.read()
-    write_regular(target, content)
-    # git believes a file's size and time only if the index is younger than the file: a copy that
-    # looked younger than it is would hide what changed within one tick of the clock.
-    os.utime(target, ns=(age, age))
+        IndexCopy(existing.read(), os.fstat(existing.fileno()).st_mtime_ns).write(target)
 
 
 def _sweep(folder: str) -> None:

@@ -52,6 +52,8 @@ class GitObjects:
         self._trees: dict[str, str] = {}
         self._differences: dict[tuple[str, str], tuple[Difference, ...]] = {}
         self._commits: dict[tuple[str, str], list[tuple[int, str]]] = {}
+        self._written: dict[str, str] = {}
+        """Commits of our own with one parent, and that parent."""
 
     def tree_with(self, tree: str, entries: Sequence[IndexEntry]) -> str:
         """A tree with some entries set or removed."""
@@ -137,6 +139,8 @@ class GitObjects:
 
     def commits(self, old: str, new: str) -> tuple[str, ...]:
         """What `new` has and `old` has not, oldest first."""
+        if old and self._written.get(new) == old:
+            return (new,)
         return tuple(commit for _, commit in self._since(old, new))
 
     def head_at(self, old: str, new: str, moment: float) -> str:
@@ -164,7 +168,11 @@ class GitObjects:
         """Make a commit that nothing points to yet. An empty parent is none."""
         options = [part for parent in filter(None, parents) for part in ("-p", parent)]
         content = message.encode("utf-8", "replace")
-        return self.signed.word("commit-tree", tree, *options, "-F", "-", stdin=content)
+        commit = self.signed.word("commit-tree", tree, *options, "-F", "-", stdin=content)
+        _remember(self._trees, commit, tree)
+        if len(options) == 2:
+            _remember(self._written, commit, options[1])
+        return commit
 
     def move_ref(self, ref: str, new: str, old: str, reason: str) -> None:
         """Point a ref at `new` (nowhere when empty), provided that it points at `old` now."""

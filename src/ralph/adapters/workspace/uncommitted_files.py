@@ -172,6 +172,15 @@ def _is_as_stored(top: str, one: Difference) -> bool:
         return False
 
 
+def content_on_disk(top: str, one: Difference, *, most: int) -> bytes | None:
+    """What a file holds, if that is on disk as git has it, in no more than so many bytes."""
+    try:
+        content = read_regular(os.path.join(top, one.path), os.O_NOFOLLOW, most=most)
+    except OSError:
+        return None
+    return content if _digest(one, len(content), (content,)) == one.new.oid else None
+
+
 def _digest(one: Difference, size: int, blocks: Iterable[bytes]) -> str:
     """The name that git gives to a content."""
     name = "sha1" if len(one.new.oid) == 40 else "sha256"

@@ -19,8 +19,9 @@ from typing import Final
 from ralph.adapters.workspace import commit_changes, git_index
 from ralph.adapters.workspace.branch_history import lost_commits
 from ralph.adapters.workspace.git import ANY, Git, find_top, raw, try_again
-from ralph.adapters.workspace.git_index import hidden_files, show_files
+from ralph.adapters.workspace.git_index import show_files
 from ralph.adapters.workspace.git_objects import Difference, GitObjects
+from ralph.adapters.workspace.index_state import HiddenFiles, LastSnapshot, read_state
 from ralph.adapters.workspace.locks import clear_locks
 from ralph.adapters.workspace.restore_checkout import (
     CheckoutRestore,
@@ -63,6 +64,8 @@ class UserCheckout:
         self.git = Git(executor, find_top(executor, self._path), is_private=is_private)
         self.objects = GitObjects(self.git)
         self._changes: dict[tuple[Snapshot, Snapshot], CheckoutChanges] = {}
+        self._last: LastSnapshot | None = None
+        self._hidden = HiddenFiles(self.git)
         # Before any session: one may lead us elsewhere.
         with suppress(UnusableData):
             self._git_dirs = tuple(dict.fromkeys(reversed(find_layout(self.git.top))))
@@ -101,12 +104,16 @@ class UserCheckout:
         return bool(self.git.run("ls-files", "--", f":(top,literal){self.prefix}{path}").strip())
 
     def snapshot(self) -> Snapshot:
+        state, self._last = read_state(self.git), None
         status = git_index.read_status(self.git)
         if not status.dirty:
             # The loop asks after every session: a clean checkout costs this one process.
             return Snapshot(head=status.head, branch=status.branch)
         with git_index.scratch_index(self.git) as disk:
-            return self._snapshot_of(status, disk)
+            before = disk.content()
+            at = self._snapshot_of(status, disk)
+            self._last = LastSnapshot.of(at, status, state, before, disk.content())
+        return at
 
     def uncommitted(self) -> tuple[str, ...]:
         status = git_index.read_status(self.git)
@@ -171,7 +178,11 @@ class UserCheckout:
         if not left and not own:
             return CommitResult()
         with git_index.index_lock(self.git):
-            status = git_index.read_status(self.git)
+            # Documents may have changed since that snapshot.
+            last = self._last if self._last and not own else None
+            if last and not last.is_still_true(upto, self.git):
+                last = None
+            status = last.status if last else git_index.read_status(self.git)
             chosen, leftovers, secrets = self._choose(left, since, upto, status, keep)
             documents, now = self._changed_now(status, own)
             head = self.objects.tree_of(status.head)
@@ -180,10 +191,13 @@ class UserCheckout:
             secrets += more
             if not chosen:
                 return CommitResult(leftovers=leftovers, likely_secrets=secrets)
-            commit = self._commit(status, chosen, message)
+            if last and not last.is_all(chosen, self.objects):
+                last = None
+            commit = self._commit(status, chosen, message, last)
         files = tuple(difference.path for difference in chosen)
         return CommitResult(
             commit=commit,
+            after=Snapshot(head=commit, branch=status.branch) if last else None,
             branch=status.branch,
             files=files,
             leftovers=leftovers,
@@ -312,7 +326,7 @@ class UserCheckout:
         return [aside for place in self._git_dirs for aside in clear_locks(place, since)]
 
     def hidden_files(self) -> frozenset[str]:
-        return hidden_files(self.git)
+        return self._hidden.find()
 
     def show_files(self, paths: Iterable[str]) -> None:
         show_files(self.git, paths)
@@ -438,8 +452,16 @@ class UserCheckout:
         return tuple(difference for difference in found if difference.path in wanted), now
 
     def _commit(
-        self, status: git_index.GitStatus, chosen: tuple[Difference, ...], message: str
+        self,
+        status: git_index.GitStatus,
+        chosen: tuple[Difference, ...],
+        message: str,
+        last: LastSnapshot | None,
     ) -> str:
+        """`last`: a snapshot that holds just that, if there is one."""
+        if last is not None:
+            with git_index.scratch_index(self.git, content=last.disk) as known:
+                return self._move_to_commit(status, known, last.at.tree, message)
         entries = [difference.new for difference in chosen]
         with git_index.scratch_index(self.git) as new:
             new.put(entries)
@@ -448,8 +470,15 @@ class UserCheckout:
             # Without what a person has staged.
             head = self.objects.tree_of(status.head)
             tree = new.tree() if alone else self.objects.tree_with(head, entries)
-            commit = self.objects.write_commit(tree, message, (status.head,))
-            commit_changes.move_head(self.objects, status, new, commit, message.partition("\n")[0])
+            new.refresh()
+            return self._move_to_commit(status, new, tree, message)
+
+    def _move_to_commit(
+        self, status: git_index.GitStatus, index: git_index.ScratchIndex, tree: str, message: str
+    ) -> str:
+        commit = self.objects.write_commit(tree, message, (status.head,))
+        reason = message.partition("\n")[0]
+        commit_changes.move_head(self.objects, status, index, commit, reason)
         return commit
 
 
