@@ -124,7 +124,9 @@ class MemoriesContract(Contract):
         learn(store, "the pool is small", f"odd {odd} words")
         assert "the pool is small" in texts(store.memories.search([odd, "pool"], 9))
         assert "the pool is small" not in texts(store.memories.search([odd], 9))
-        assert texts(store.memories.search(["odd"], 9)) == [f"odd {odd} words"]
+        (found,) = texts(store.memories.search(["odd"], 9))
+        # Not every database has a NUL in its texts.
+        assert found in {f"odd {odd} words", f"odd {odd} words".replace("\0", "\ufffd")}
 
     def test_the_same_knowledge_is_kept_once(self, store: Store) -> None:
         learn(store, "the pool is small")

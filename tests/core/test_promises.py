@@ -75,8 +75,7 @@ class Promises(RuleBasedStateMachine):
         self.clock = FrozenClock()
         self.folder = Path(tempfile.mkdtemp(prefix="ralph-promises-"))
         self.model = Model(self.clock)
-        path = str(self.folder / "progress.db")
-        self.real = open_sqlite_store(path, self.clock.now, relaxed=True)
+        self.real = self.opened()
         self.made = 0
         self.claims: list[tuple[Claim, Claim]] = []
         self.stale: list[tuple[StaleClaim, StaleClaim]] = []
@@ -87,6 +86,10 @@ class Promises(RuleBasedStateMachine):
         self.fail_fast = False
         self.seen: dict[int, list[Task]] = {}
         self.last = TaskId("t-000")
+
+    def opened(self) -> Store:
+        path = str(self.folder / "progress.db")
+        return open_sqlite_store(path, self.clock.now, relaxed=True)
 
     def teardown(self) -> None:
         try:

@@ -27,20 +27,24 @@ SQL_FOLDER = os.path.join(os.path.dirname(__file__), "sql")
 class Queries:
     """The statements of one file in `sql/`, by name. `{name}` in a statement stands for another one
     of the file, or of `shared.sql`. The file is read with its first statement: most commands need
-    two or three files."""
+    two or three files. `own` is the folder of a database that words some statements its own way."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, own: str = "") -> None:
         self._file = file
+        self._own = own
         self._raw: dict[str, str] | None = None
 
     def __getattr__(self, name: str) -> str:
         # Only asked for once per name: what is found is kept as a plain attribute.
         if self._raw is None:
-            self._raw = _read_statements(self._file)
+            self._raw = _read_statements(os.path.join(SQL_FOLDER, f"{self._file}.sql"))
+            own = os.path.join(self._own, f"{self._file}.sql")
+            if self._own and os.path.exists(own):
+                self._raw |= _read_statements(own)
         if name in self._raw:
             text = self._raw[name].format_map(self) if "{" in self._raw[name] else self._raw[name]
         elif self._file != "shared" and not name.startswith("__"):
-            text = getattr(queries("shared"), name)
+            text = getattr(queries("shared", self._own), name)
         else:
             raise AttributeError(f"no query {name} in {self._file}.sql")
         self.__dict__[name] = text
@@ -50,9 +54,9 @@ class Queries:
         return str(getattr(self, name))
 
 
-def _read_statements(file: str) -> dict[str, str]:
+def _read_statements(path: str) -> dict[str, str]:
     """Statements by name, without comments."""
-    with open(os.path.join(SQL_FOLDER, f"{file}.sql"), encoding="utf-8") as handle:
+    with open(path, encoding="utf-8") as handle:
         blocks = handle.read().split("-- name: ")[1:]
     found = {}
     for block in blocks:

@@ -1,11 +1,11 @@
 -- name: sums
 -- In the order of the fields of `Spent`.
 count(*),
-count(cost_usd) FILTER (WHERE NOT estimated),
-count(cost_usd) FILTER (WHERE estimated),
+count(cost_usd) FILTER (WHERE estimated = 0),
+count(cost_usd) FILTER (WHERE estimated = 1),
 count(*) - count(cost_usd),
-coalesce(sum(cost_usd) FILTER (WHERE NOT estimated), 0.0),
-coalesce(sum(cost_usd) FILTER (WHERE estimated), 0.0),
+coalesce(sum(cost_usd) FILTER (WHERE estimated = 0), 0.0),
+coalesce(sum(cost_usd) FILTER (WHERE estimated = 1), 0.0),
 count(coalesce(input_tokens, output_tokens)),
 coalesce(sum(input_tokens), 0),
 coalesce(sum(cached_tokens), 0),

@@ -81,7 +81,9 @@ WHERE unmet <> {truth_unmet} OR children <> {truth_children}
 WITH RECURSIVE truth (task, is_held) AS (
     SELECT id, 0 FROM tasks WHERE parent_id IS NULL
     UNION ALL
-    SELECT c.id, is_held OR p.unmet > 0 OR p.status IN ('blocked', 'failed')
+    SELECT c.id, CASE
+        WHEN is_held = 1 OR p.unmet > 0 OR p.status IN ('blocked', 'failed') THEN 1 ELSE 0
+    END
     FROM truth JOIN tasks AS p ON p.id = task JOIN tasks AS c ON c.parent_id = p.id
 )
 SELECT id FROM truth JOIN tasks ON id = task WHERE held <> is_held

@@ -32,4 +32,6 @@ WHERE id = :run AND (:limit = 0 OR iterations - uncounted < :limit)
 RETURNING iterations
 
 -- name: uncount_iteration
-UPDATE runs SET uncounted = min(uncounted + 1, iterations) WHERE id = :run
+UPDATE runs
+SET uncounted = CASE WHEN uncounted < iterations THEN uncounted + 1 ELSE uncounted END
+WHERE id = :run

@@ -6,7 +6,7 @@ coalesce(parent_id, feature_id, '')
 
 -- name: represented
 -- The cluster that stands for a task: a parent is the cluster of its children.
-iif(children > 0, id, {cluster})
+CASE WHEN children > 0 THEN id ELSE {cluster} END
 
 -- name: nodes
 -- The tasks of a cluster, or all; `%s` is a condition.
@@ -97,7 +97,7 @@ ORDER BY began, role LIMIT :limit OFFSET :offset
 SELECT {task} FROM tasks
 JOIN (
     SELECT task_id, min(rowid) AS first FROM sessions WHERE run_id = :run GROUP BY task_id
-) ON id = task_id
+) AS worked_on ON id = task_id
 WHERE %s ORDER BY first LIMIT :limit
 
 -- name: has_status

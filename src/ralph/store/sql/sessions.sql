@@ -19,7 +19,7 @@ ON CONFLICT (id) DO UPDATE SET
     after = excluded.after, ending = excluded.ending, resets_at = excluded.resets_at,
     gates = excluded.gates,
     commits = excluded.commits, duration_s = excluded.duration_s, given = excluded.given,
-    told = coalesce(excluded.told, told)
+    told = coalesce(excluded.told, sessions.told)
 
 -- name: save_checkpoint
 UPDATE sessions SET mark = :checkpoint, gates = coalesce(:gates, gates) WHERE id = :id
@@ -58,7 +58,7 @@ SELECT max(until) FROM (
     SELECT max(resets_at) AS until FROM sessions WHERE agent = :agent AND resets_at > :now
     UNION ALL
     SELECT max(resets_at) FROM checks WHERE agent = :agent AND resets_at > :now
-)
+) AS limits
 
 -- name: lift_limits
 UPDATE sessions SET resets_at = NULL WHERE resets_at IS NOT NULL
@@ -100,9 +100,9 @@ SELECT task_id, attempt, run_id, judged, coalesce(ended_at, ''), strategy, tier,
         WHERE l.task_id = s.task_id AND l.timestamp >= s.started_at AND l.timestamp < coalesce((
             SELECT min(n.started_at) FROM sessions AS n
             WHERE n.task_id = s.task_id AND n.attempt > s.attempt
-        ), '~')
+        ), '9999')
         ORDER BY l.id DESC LIMIT 20
-    )
+    ) AS newest
 )
 FROM sessions AS s
 WHERE %s AND judged <> 'released'

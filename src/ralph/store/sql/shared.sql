@@ -58,7 +58,7 @@ tasks WHERE feature_id = ?
         SELECT id FROM tasks JOIN below ON parent_id = task
     )
     SELECT task FROM below
-) CROSS JOIN tasks ON id = task WHERE true
+) AS target CROSS JOIN tasks ON id = task WHERE true
 
 -- name: holds
 -- Does a task `p` hold back what is below it? What blocks a parent blocks its children.

@@ -4,13 +4,15 @@ SELECT {task} FROM tasks WHERE alias = :alias ORDER BY {by_priority} LIMIT 5
 
 -- name: names_from
 -- Names to compare a mistyped one with: as much work with a million tasks as with a thousand.
-SELECT * FROM (SELECT id FROM tasks LIMIT 300)
+SELECT * FROM (SELECT id FROM tasks LIMIT 300) AS ids
 UNION
-SELECT * FROM (SELECT id FROM tasks WHERE id >= :id ORDER BY id LIMIT 300)
+SELECT * FROM (SELECT id FROM tasks WHERE id >= :id ORDER BY id LIMIT 300) AS near_ids
 UNION
-SELECT * FROM (SELECT alias FROM tasks WHERE alias IS NOT NULL LIMIT 300)
+SELECT * FROM (SELECT alias FROM tasks WHERE alias IS NOT NULL LIMIT 300) AS aliases
 UNION
-SELECT * FROM (SELECT alias FROM tasks WHERE alias >= :alias ORDER BY alias LIMIT 300)
+SELECT * FROM (
+    SELECT alias FROM tasks WHERE alias >= :alias ORDER BY alias LIMIT 300
+) AS near_aliases
 
 -- name: listed_tasks
 -- Tasks by priority, then age; `%s` is filled with conditions.
@@ -72,11 +74,11 @@ SELECT tasks.rowid, {task} FROM tasks WHERE tasks.rowid > :number ORDER BY tasks
 
 -- name: names_of
 -- What to call tasks: by the alias, unless another task has the same.
-SELECT id, iif(
-    alias IS NULL OR EXISTS (
+SELECT id, CASE
+    WHEN alias IS NULL OR EXISTS (
         SELECT 1 FROM tasks AS other WHERE other.alias = tasks.alias AND other.id <> tasks.id
-    ), id, alias
-) FROM tasks WHERE id IN (SELECT value FROM json_each(:ids))
+    ) THEN id ELSE alias
+END FROM tasks WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: delete_files
 DELETE FROM task_files WHERE task_id = ?

@@ -2,7 +2,7 @@
 -- A task after a transition. A settled task forgets the checkout that it began with.
 UPDATE tasks
 SET status = ?, attempt = ?, retry_count = ?, strikes = ?, claimed_by = ?, reason = ?,
-    verification_status = ?, review = ?, base = CASE WHEN ? THEN NULL ELSE base END, updated_at = ?
+    verification_status = ?, review = ?, base = CASE WHEN ? = 1 THEN NULL ELSE base END, updated_at = ?
 WHERE id = ?
 
 -- name: below

@@ -1,0 +1,2 @@
+-- name: parents_later
+SET CONSTRAINTS ALL DEFERRED
