@@ -1,5 +1,6 @@
 """What a command has left in a repository: cleared up, and nothing of a person's is lost."""
 
+import json
 import os
 import struct
 import subprocess
@@ -122,6 +123,19 @@ def test_the_rest_of_a_split_index_comes_back(checkout: Checkout, content: bytes
     (said,) = watch.end()[0]
     assert "it is as before" in said
     assert checkout.git("status", "--porcelain") == ""
+
+
+def test_a_clock_that_is_set_back_meanwhile_hides_nothing(checkout: Checkout) -> None:
+    watch = checkout.watch()
+    (noted,) = checkout.state.glob("watched-*.json")
+    before = json.loads(noted.read_text())
+    ten_seconds = 10**10  # by so much it was ahead when the command began
+    before |= {name: before[name] + ten_seconds for name in ("stamp", "ahead")}
+    noted.write_text(json.dumps(before))
+    (checkout.git_dir / "rebase-merge").mkdir()
+    os.close(watch._handle)
+    assert len(clean_up_after_killed(str(checkout.state))) == 1
+    assert not (checkout.git_dir / "rebase-merge").exists()
 
 
 def test_what_still_runs_is_ended_before_the_look(checkout: Checkout) -> None:

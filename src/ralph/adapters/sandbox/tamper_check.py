@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
@@ -41,6 +42,9 @@ LOCK_S: Final = 60.0
 """While one process clears up, no other one begins a command or clears up as well."""
 NOTES: Final = "cleared.json"
 
+STEP_NS: Final = 50_000_000
+"""File times may lag behind the clock by less."""
+
 Sweep = Callable[[str], object]
 """Ends all processes with a variable in their environment, `NAME=value`."""
 
@@ -54,6 +58,8 @@ class FilesBefore(msgspec.Struct, frozen=True, kw_only=True):
     area: SearchArea = SearchArea()
     stamp: int = 0
     """When the command began, by the clock of the file system."""
+    ahead: int = 0
+    """How far that clock was ahead of one that is never set."""
     device: int = -1
     """That file system."""
     before: PlantedFiles = {}
@@ -70,6 +76,11 @@ class FilesBefore(msgspec.Struct, frozen=True, kw_only=True):
     def clear_up(self, state: str) -> tuple[list[str], PlantedFiles]:
         """Take away what was planted and restore what was spoilt. Say so, and what is there now
         that was there before."""
+        set_back = self._clock_set_back(state)
+        if set_back > STEP_NS:
+            # What the command made looks older than it is.
+            stamp, ahead = self.stamp - set_back, self.ahead - set_back
+            return msgspec.structs.replace(self, stamp=stamp, ahead=ahead).clear_up(state)
         said = self._clear_places(state)
         links = [] if self.is_open else self._links()
         said += [self._remove(path, state, PlantedKind.POINTER) for path in links]
@@ -110,6 +121,12 @@ class FilesBefore(msgspec.Struct, frozen=True, kw_only=True):
         if len(said) > MOST:
             said[MOST:] = [f"{len(said) - MOST} more such things were found, and moved to {state}"]
         return said, now
+
+    def _clock_set_back(self, state: str) -> int:
+        with contextlib.suppress(OSError):
+            os.utime(state)
+            return self.ahead - _ahead(os.stat(state))
+        return 0  # a session without a sandbox has removed it
 
     def _clear_places(self, state: str) -> list[str]:
         """Where nothing may be."""
@@ -289,6 +306,7 @@ class TamperCheck:
             empty=empty,
             area=area,
             stamp=now.st_ctime_ns,
+            ahead=_ahead(now),
             device=now.st_dev,
             before=seen,
             copies=copies,
@@ -308,6 +326,12 @@ class TamperCheck:
         shutil.rmtree(self._folder, ignore_errors=True)
         os.close(self._handle)
         return said, now
+
+
+def _ahead(written_now: os.stat_result) -> int:
+    """How far the clock of a file system is ahead of the time since the machine was started."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return written_now.st_ctime_ns - time.clock_gettime_ns(clock)
 
 
 def search_area_of(rules: SandboxRules, *, is_weak: bool) -> SearchArea:
