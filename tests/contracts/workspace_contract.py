@@ -157,6 +157,17 @@ class WorkspaceContract:
         held = {path: content for path, (_, content) in hands.files().items()}
         assert held == {**PROJECT, "notes": b"staged by a person"}
 
+    def test_a_persons_commit_after_a_session_was_not_there_before_its_end(
+        self, workspace: Workspace, hands: GitUser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        base = workspace.snapshot()
+        hands.write("new", "new")
+        hands.commit("by the session")
+        after = workspace.snapshot()
+        monkeypatch.delenv("GIT_REFLOG_ACTION")
+        hands.commit("by a person")
+        assert workspace.with_user_commits(base, after) == base
+
     def test_a_persons_commit_on_top_stays_and_what_it_stands_on(
         self, workspace: Workspace, hands: GitUser
     ) -> None:

@@ -138,26 +138,28 @@ class ReflogEntry(NamedTuple):
         return bool(self.why) and not self.why.startswith(OWN_LOG_ENTRIES)
 
 
-def _log_of(git: Git, ref: str) -> list[ReflogEntry]:
-    """Newest first."""
+def _log_of(git: Git, ref: str, head: str) -> list[ReflogEntry]:
+    """Newest first, without what came after `head`."""
     args = ("log", "-g", f"-{LOOKED_AT}", "--format=%H %gs", ref, "--")
     lines = (line.partition(" ") for line in text(git.ask(*args, ok=ANY).stdout).splitlines())
-    return [ReflogEntry(commit, why) for commit, _, why in lines]
+    log = [ReflogEntry(commit, why) for commit, _, why in lines]
+    heads = [one.commit for one in log]
+    return log[heads.index(head) :] if head in heads else log
 
 
 def with_user_commits(
     git: Git, objects: GitObjects, base: Snapshot, head: str, branch: str
 ) -> Snapshot:
-    """`base` as if what the user has done to the head since had been there before: commits, a
+    """`base` as if what the user did until the head was there had been done before: commits, a
     rebase, another branch. What a session had committed below stays."""
     if not base.branch or (head, branch) == (base.head, base.branch):
         return base
-    log = _log_of(git, f"refs/heads/{base.branch}")
+    log = _log_of(git, f"refs/heads/{base.branch}", head)
     heads = [one.commit for one in log]
     since = log[: heads.index(base.head)] if base.head in heads else log if not base.head else []
     on = base.branch
     if branch != base.branch:
-        moves = _log_of(git, "HEAD")
+        moves = _log_of(git, "HEAD", head)
         last = next((n for n, one in enumerate(moves) if one.why.startswith(SWITCHED)), None)
         if last is not None and moves[last].why.endswith(f" to {branch}"):
             on, log, since = branch, moves, moves[: last + 1]
