@@ -29,7 +29,7 @@ from ralph.wiring.project import (
 )
 from ralph.wiring.sandbox import sandbox_name
 
-FOLDERS = (".ralph", ".ralph/runs", ".ralph/features", ".ralph/skills", ".ralph/specs")
+FOLDERS = (".ralph/runs", ".ralph/features", ".ralph/skills", ".ralph/specs")
 
 
 @command(flag("--new-database", "start with an empty database where there was one"), YES)
@@ -61,7 +61,7 @@ def make_project(args: Namespace) -> bool:
         raise Missing(f"{root} is not in a git repository", hint="git init")
     _warn_of_project_around(root)
     try:
-        made = [*map(_folder, FOLDERS), _ignored(), _settings(args)]
+        made = [_folders(), _ignored(), _settings(args)]
         if accept_project(root) and not dict(made)[".ralph.toml"]:
             said = f"{root}/.ralph.toml is obeyed from now on: read it, if you have not written it"
             print(f"ralph: {said}", file=sys.stderr)
@@ -96,10 +96,11 @@ def _warn_of_project_around(root: str) -> None:
         print(f"ralph: {said}", file=sys.stderr)
 
 
-def _folder(name: str) -> tuple[str, bool]:
-    is_new = not os.path.isdir(name)
-    os.makedirs(name, exist_ok=True)
-    return f"{name}/", is_new
+def _folders() -> tuple[str, bool]:
+    is_new = not all(map(os.path.isdir, FOLDERS))
+    for name in FOLDERS:
+        os.makedirs(name, exist_ok=True)
+    return ".ralph/", is_new
 
 
 def _settings(args: Namespace) -> tuple[str, bool]:
