@@ -111,10 +111,17 @@ def test_a_single_unknown_word_is_no_wish_unless_it_is_said_to_be_one(bare: Cli)
     )
 
 
-@pytest.mark.parametrize("words", ["dark mode", "add a dark mode"])
-def test_a_wish_without_its_quotes_gets_them(words: str, bare: Cli) -> None:
-    hint = bare(*words.split(), code=64).err.splitlines()[-1]
-    assert hint.endswith(f"if it is what you want: ralph go '{words}'")
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("dark mode", "'dark mode'"),
+        ("add a dark mode", "'add a dark mode'"),
+        ("dark mode --yes --limit 2", "'dark mode' --yes --limit 2"),
+    ],
+)
+def test_a_wish_without_its_quotes_gets_them(typed: str, wanted: str, bare: Cli) -> None:
+    hint = bare(*typed.split(), code=64).err.splitlines()[-1]
+    assert hint.endswith(f"if it is what you want: ralph go {wanted}")
 
 
 @pytest.mark.parametrize("old", OLD_NAMES)

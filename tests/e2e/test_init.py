@@ -55,6 +55,16 @@ def test_gates_that_pass_are_set_and_the_others_are_comments(fresh: Project) -> 
     assert fresh.status(task) == "failed", "the gate that was found is asked"
 
 
+def test_a_part_of_a_project_becomes_one_with_gates_of_its_own(fresh: Project) -> None:
+    fresh.ralph("init")
+    fresh.write("api/Makefile", "test:\n\t@test -e served.txt\n")
+    fresh.write("api/served.txt", "")
+    said = fresh.ralph("-C", "api", "init")
+    assert "gate     test: make test  passes (" in said
+    assert "lint" not in said
+    assert (fresh.path / "api/.ralph.toml").read_text().splitlines()[-1] == 'test = "make test"'
+
+
 def test_without_gates_one_line_says_what_that_means(fresh: Project) -> None:
     (fresh.path / "Makefile").unlink()
     assert "gates    none found: only a second session checks the work" in fresh.ralph("init")

@@ -18,6 +18,7 @@ LONGEST_COMMAND = 3
 def unknown_command(name: str, rest: "Sequence[str]" = ()) -> UsageError:
     """`rest`: the words that follow; they may be a wish without its quotes."""
     from difflib import get_close_matches
+    from itertools import takewhile
     from shlex import quote
 
     known = [*listed(), *groups()]
@@ -27,9 +28,10 @@ def unknown_command(name: str, rest: "Sequence[str]" = ()) -> UsageError:
     places = (words,) if name in words else (known, words)
     close = next(filter(None, (get_close_matches(name, one, 1, ALIKE) for one in places)), [])
     near = [f"`ralph {one}`" for one in known if {one, one.split()[-1]} & {*close}]
-    words = [name, *rest]
-    is_wish = " " not in name and not any(word.startswith("-") for word in rest)
-    wish = f"if it is what you want: ralph go {quote(' '.join(words))}"
+    words = [name, *takewhile(lambda word: not word.startswith("-"), rest)]
+    is_wish = " " not in name
+    options = "".join(f" {quote(word)}" for word in rest[len(words) - 1 :])
+    wish = f"if it is what you want: ralph go {quote(' '.join(words))}{options}"
     if near:
         said = f"there is no command {name!r}; did you mean {' or '.join(near[:3])}?"
         return UsageError(said, hint=wish if is_wish and len(words) > LONGEST_COMMAND else "")

@@ -23,7 +23,7 @@ from ralph.wiring.gate_runner import find_gates, try_gates
 from ralph.wiring.project import (
     Project,
     accept_project,
-    find_project,
+    new_project,
     open_project_files,
     open_store,
 )
@@ -120,7 +120,7 @@ def _settings(args: Namespace) -> tuple[str, bool]:
 
 def _explore(args: Namespace) -> str:
     """Look around, run each gate once, and return the settings that follow."""
-    project, style = find_project(settings_of(args), anywhere=True), TerminalStyle(args)
+    project, style = new_project(settings_of(args)), TerminalStyle(args)
     asks = can_ask() and not args.yes
     agent = _choose_agent(project, asks=asks)
     is_sandboxed = _has_sandbox(project, asks=asks)
@@ -128,7 +128,7 @@ def _explore(args: Namespace) -> str:
     for program, commands in found.missing.items():
         print(f"gates    left out, since {program} is not installed: {', '.join(commands)}")
     if not is_sandboxed:
-        project = find_project({"sandbox.mode": "off"}, anywhere=True)
+        project = new_project({"sandbox.mode": "off"})
     lines = _try_gates(project, found.gates, style)
     if asks and _keeps_failing(lines):
         lines = [replace(line, is_active=True) for line in lines]

@@ -21,6 +21,11 @@ def find_project(flags: Mapping[str, object] | None = None, *, anywhere: bool = 
     return load_config(os.getcwd(), os.environ, flags or {}, _is_project, anywhere=anywhere)
 
 
+def new_project(flags: Mapping[str, object]) -> Project:
+    """What `ralph init` makes of the current directory; a project around it does not count."""
+    return load_config(os.getcwd(), os.environ, flags, lambda _: False, anywhere=True)
+
+
 def _is_project(folder: str) -> bool:
     """Inside a session the nearest counts: its checkout is a copy of the project."""
     from ralph.adapters.workspace.known_projects import is_project
