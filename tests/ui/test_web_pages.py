@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from ralph.core.agent_events import ToolResult, ToolUse
+from ralph.core.agent_events import AgentEvent, ToolResult, ToolUse
 from ralph.core.events import Warned
 from ralph.core.settings import BreakerSection, BudgetSection
 from ralph.core.task import Task, TaskStatus
@@ -58,7 +58,10 @@ def test_what_happens_while_a_page_is_made_is_news_for_it() -> None:
 
 
 def test_what_a_failed_tool_printed_is_folded_like_other_answers() -> None:
-    events = [ToolUse(name="Bash", summary="make"), ToolResult(text="1\n2 \x1b[31mred", error=True)]
+    events: list[AgentEvent] = [
+        ToolUse(name="Bash", summary="make"),
+        ToolResult(text="1\n2 \x1b[31mred", error=True),
+    ]
     called, failed = session_log.entries_of(events)
     assert called.kind == "tool"
     assert (failed.kind, failed.title, failed.text) == ("failure", "fails", "1\n2 red")
