@@ -25,6 +25,7 @@ check: .venv/.dev ## everything but the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	tools/file-length
+	$(BIN)/python tools/shape
 
 soak: .venv/.dev ## the tests that take minutes, and new random examples for the others
 	RALPH_TEST_EXAMPLES=1000 $(BIN)/pytest -n auto -m "soak or hypothesis"
