@@ -97,10 +97,10 @@ def test_a_session_that_ends_takes_no_side_process_along(
     pid = tmp_path / "pid"
     writes = "echo $$ > {0}.part; mv {0}.part {0}; cat"
     processes.start_lasting(("sh", "-c", writes.format(pid)))
-    until(pid.exists, "the company is there")
-    company = int(pid.read_text())
+    until(pid.exists, "the lasting program is there")
+    lasting = int(pid.read_text())
 
-    messenger = tmp_path / "messenger"
+    notifier = tmp_path / "notifier"
 
     class Sends(Listener):
         sent = False
@@ -108,7 +108,7 @@ def test_a_session_that_ends_takes_no_side_process_along(
         def tick(self) -> EndingKind | None:
             if not self.sent:
                 self.sent = True
-                processes.start_detached(("sh", "-c", f"{writes.format(messenger)}; sleep 1000"))
+                processes.start_detached(("sh", "-c", f"{writes.format(notifier)}; sleep 1000"))
             return None
 
     gone = processes.run(
@@ -116,7 +116,7 @@ def test_a_session_that_ends_takes_no_side_process_along(
             argv=(
                 "sh",
                 "-c",
-                f"until [ -e {messenger} ]; do sleep 0.01; done; sleep 1000 & exit 0",
+                f"until [ -e {notifier} ]; do sleep 0.01; done; sleep 1000 & exit 0",
             ),
             cwd=str(tmp_path),
             env={**os.environ, "RALPH_SESSION": "x"},
@@ -126,11 +126,11 @@ def test_a_session_that_ends_takes_no_side_process_along(
         listener=Sends(),
     )
     assert gone.leftovers_ended == 1, "only what the session itself has left"
-    assert is_alive(company)
-    assert is_alive(int(messenger.read_text()))
+    assert is_alive(lasting)
+    assert is_alive(int(notifier.read_text()))
     processes.close()
-    until(lambda: not is_alive(company), "the company has gone")
-    os.killpg(int(messenger.read_text()), signal.SIGKILL)
+    until(lambda: not is_alive(lasting), "the lasting program has gone")
+    os.killpg(int(notifier.read_text()), signal.SIGKILL)
 
 
 KEEPS = """
@@ -147,10 +147,10 @@ time.sleep(1000)
 def test_a_lasting_program_ends_even_with_a_ralph_that_is_killed(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     ralph = subprocess.Popen([sys.executable, "-c", KEEPS, str(pid)])
-    until(pid.exists, "the company is there")
+    until(pid.exists, "the lasting program is there")
     ralph.kill()
     ralph.wait()
-    until(lambda: not is_alive(int(pid.read_text())), "the company has gone")
+    until(lambda: not is_alive(int(pid.read_text())), "the lasting program has gone")
 
 
 def test_a_lasting_program_is_there_once_and_comes_back_when_it_was_killed(tmp_path: Path) -> None:

@@ -112,13 +112,13 @@ def test_near_matches_of_an_unknown_id(ralph: Cli) -> None:
         ["session", "inject", "hello", "--task"],
     ],
 )
-@pytest.mark.parametrize("name", ["t-abcdef", "US-9", "\x1b[31m", "'; drop table tasks --", "%"])
-def test_an_unknown_task_is_one_line_everywhere(argv: list[str], name: str, ralph: Cli) -> None:
+def test_an_unknown_task_is_one_line_everywhere(argv: list[str], ralph: Cli) -> None:
     ralph.add("x")
-    answer = ralph(*argv, name, code=66)
-    assert_one_line(answer)
-    assert "\x1b" not in answer.err
-    assert not answer.out
+    for name in ("t-abcdef", "US-9", "\x1b[31m", "'; drop table tasks --", "%"):
+        answer = ralph(*argv, name, code=66)
+        assert_one_line(answer)
+        assert "\x1b" not in answer.err
+        assert not answer.out
 
 
 def test_an_alias_serves_as_well_as_an_id(ralph: Cli) -> None:

@@ -1,4 +1,4 @@
-"""Parts of a kit that do nothing, or only remember what they were asked for."""
+"""Parts of a run that do nothing, or only remember what they were asked for."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
