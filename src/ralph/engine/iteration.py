@@ -121,7 +121,7 @@ def _resume(ctx: RunContext, claim: Claim) -> Session | None:
     ctx.log.warn(f"going on with {claim.task.id} where its last session ended", claim.task.id)
     if session.checkpoint in (Checkpoint.ACCEPTED, Checkpoint.COMMITTED):
         return session
-    # What others have done since is on both sides of the comparison: see `recovery`.
+    # What others have done since is on both sides of the comparison: see `crash_recovery`.
     return replace(session, after=ctx.checkout.snapshot())
 
 
