@@ -49,7 +49,6 @@ def _sandboxes() -> Iterator[dict[str, Callable[[], object]]]:
     from ralph.config.load import load_config
     from ralph.ports.executor import Command
     from ralph.ports.sandbox import CheckoutSandbox
-    from ralph.wiring.project import Project
     from ralph.wiring.project_sandbox import ProjectSandbox
     from ralph.wiring.sandbox import find_sandbox, open_checkout_sandbox, sandboxed_git
 
@@ -69,8 +68,7 @@ def _sandboxes() -> Iterator[dict[str, Callable[[], object]]]:
         loaded = load_config(str(root), {}, {})
         proxied = load_config(str(root), {}, {"sandbox.network": "proxy"})
         grounds = {
-            name: ProjectSandbox(project=Project(loaded=one))
-            for name, one in (("on", loaded), ("proxy", proxied))
+            name: ProjectSandbox(project=one) for name, one in (("on", loaded), ("proxy", proxied))
         }
         sandbox, _ = find_sandbox(grounds["on"].project, executor)
         with (

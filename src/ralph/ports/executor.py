@@ -81,8 +81,29 @@ class CommandRunner(Protocol):
         asked at least twice a second, and True ends the wait."""
 
 
+class CommandServer(Protocol):
+    """A process that runs short commands for us, one after the other."""
+
+    def capture(
+        self, command: Command, *, timeout_s: float = 120.0, tick: Tick | None = None
+    ) -> CommandOutput:
+        """As the executor does it. If the server cannot start, or dies, the output is its exit code
+        and what it has said."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it can run a command now. Once it has ended, or a command has left something
+        behind there, it never is again."""
+
+    def close(self) -> None:
+        """End it."""
+
+
 class Executor(CommandRunner, Protocol):
     """Starts all processes."""
+
+    def start_server(self, command: Command) -> CommandServer:
+        """Start a program that runs commands until it is closed, or we end."""
 
     def run_long(self, command: Command, *, timeout_s: float, tick: Tick) -> CommandOutput:
         """Run a user's own command, which may take long, and return its output; `tick` is called at

@@ -11,7 +11,6 @@ from ralph.adapters.executor.process_executor import ProcessExecutor
 from ralph.adapters.sandbox.checkout_sandbox import (
     ActiveSandbox,
     NoSandbox,
-    SandboxedRunner,
     choose_sandbox,
 )
 from ralph.adapters.sandbox.inspection import (
@@ -21,6 +20,7 @@ from ralph.adapters.sandbox.inspection import (
     run_self_test,
 )
 from ralph.adapters.sandbox.linux_sandboxes import Bubblewrap
+from ralph.adapters.sandbox.own_commands import SandboxedRunner, ServedRunner
 from ralph.adapters.sandbox.required_paths import module_folders, ralph_code_in, separate_modules
 from ralph.adapters.workspace.known_projects import list_projects
 from ralph.config.project import Project
@@ -207,10 +207,14 @@ def sandboxed_git(
         if name not in (*DOCUMENTS, *FOLDERS, ".tmp", os.path.basename(private))
         and not name.endswith(".md")
     ]
-    sandbox = checkout_sandbox.sandbox
-    if isinstance(sandbox, Bubblewrap):
-        sandbox = sandbox.for_ourselves()
-    return SandboxedRunner(executor, sandbox, checkout_sandbox.own_rules.with_paths(*places))
+    sandbox, rules = checkout_sandbox.sandbox, checkout_sandbox.own_rules.with_paths(*places)
+    runner = (
+        ServedRunner(executor, sandbox.for_ourselves(), rules)
+        if isinstance(sandbox, Bubblewrap)
+        else SandboxedRunner(executor, sandbox, rules)
+    )
+    checkout_sandbox.at_end(runner.close)
+    return runner
 
 
 def _submodules(common_dir: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from io import FileIO
 from typing import IO, Final
 
 from ralph.adapters.executor import process_control
+from ralph.adapters.executor.command_server import ShortChild, exit_file
 from ralph.adapters.executor.event_loop import TICK_S, EventLoop
 from ralph.adapters.executor.resource_usage import ResourceWatcher
 from ralph.core.process_exit import ProcessExit
@@ -130,7 +131,7 @@ class ChildPipes:
 
     def __init__(
         self,
-        child: subprocess.Popen[bytes],
+        child: ShortChild,
         stdin: bytes,
         *,
         loop: EventLoop,
@@ -153,10 +154,10 @@ class ChildPipes:
             os.set_blocking(child.stdin.fileno(), False)
             loop.add(child.stdin.fileno(), self._write, writing=True)
             self._write()  # most prompts fit into the pipe and need no turn of the loop
-        self._pidfd = process_control.open_pidfd(child.pid)
-        self.reports_exit = self._pidfd is not None
-        if self._pidfd is not None:
-            loop.add(self._pidfd, self._close_pidfd)
+        self._exit_file = exit_file(child)
+        self.reports_exit = self._exit_file is not None
+        if self._exit_file is not None:
+            loop.add(self._exit_file, self._close_exit_file)
 
     @property
     def is_open(self) -> bool:
@@ -201,11 +202,11 @@ class ChildPipes:
             self._stdin.close()
             self._stdin = None
 
-    def _close_pidfd(self) -> None:
-        if self._pidfd is not None:
-            self._loop.remove(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = None
+    def _close_exit_file(self) -> None:
+        if self._exit_file is not None:
+            self._loop.remove(self._exit_file)
+            os.close(self._exit_file)
+            self._exit_file = None
 
     def drain(self) -> None:
         """Take what still lies in the pipes."""
@@ -216,7 +217,7 @@ class ChildPipes:
 
     def close(self) -> None:
         self.close_stdin()
-        self._close_pidfd()
+        self._close_exit_file()
         for fd in list(self._open):
             self._close_pipe(fd)
 

@@ -9,7 +9,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ralph.adapters.executor.event_loop import TICK_S
 from ralph.adapters.executor.process_table import signal_group
@@ -51,6 +51,12 @@ def start_detached(command: Command) -> subprocess.Popen[bytes]:
     """One whose output is not read; neither Ctrl-C nor a closed window is meant for it."""
     outputs = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return _start(command, stdin=subprocess.PIPE, **outputs, bufsize=0, start_new_session=True)
+
+
+def start_server(command: Command, stdin: int) -> subprocess.Popen[bytes]:
+    """One that is spoken to through a socket."""
+    outputs = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return _start(command, stdin=stdin, **outputs, bufsize=0, start_new_session=True)
 
 
 def start_foreground(command: Command, *, own_session: bool = False) -> subprocess.Popen[bytes]:
@@ -112,7 +118,14 @@ class GradualStop:
         self.next_at = now + self._grace_s
 
 
-def kill(child: subprocess.Popen[bytes], wait_s: float) -> None:
+class KillableChild(Protocol):
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float) -> int: ...
+
+
+def kill(child: KillableChild, wait_s: float) -> None:
     """End a child and its group without asking."""
     if child.poll() is None:
         signal_group(child.pid, signal.SIGKILL)

@@ -12,8 +12,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from ralph.adapters.executor import process_control
 from ralph.adapters.executor.child_process import ChildPipes, ChildProcess, SessionLogFile
+from ralph.adapters.executor.command_server import CommandServer, ShortChild, ask_to_end
 from ralph.adapters.executor.event_loop import TICK_S, EventLoop
 from ralph.adapters.executor.process_table import (
     MARKER,
@@ -161,6 +164,20 @@ class ProcessExecutor:
         self._is_ours(child.pid)
         return self._collect(child, command, timeout_s=timeout_s, tick=tick, is_brief=True)
 
+    def start_server(self, command: Command) -> CommandServer:
+        server = CommandServer(command, self._capture_from)
+        self._is_ours(server.pid)
+        return server
+
+    def _capture_from(
+        self, server: CommandServer, command: Command, timeout_s: float, tick: Tick | None
+    ) -> CommandOutput:
+        child = server.start(command)
+        self._short = server.pid
+        self._recent.append(server.pid)
+        got = self._collect(child, command, timeout_s=timeout_s, tick=tick, is_brief=True)
+        return replace(got, stderr=got.stderr + server.complaint())
+
     def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
         """A signal ends the wait: Interrupted."""
         if seconds > SHOWN_S:
@@ -185,7 +202,7 @@ class ProcessExecutor:
 
     def _collect(
         self,
-        child: subprocess.Popen[bytes],
+        child: ShortChild,
         command: Command,
         *,
         timeout_s: float,
@@ -219,7 +236,7 @@ class ProcessExecutor:
                     self.show_interrupt()
                 now = time.monotonic()
                 limit = usage.over(now)
-            timed_out = child.returncode is None
+            code = child.returncode
             pipes.drain()
         finally:
             _end(child, at_once=bool(limit))
@@ -232,11 +249,11 @@ class ProcessExecutor:
                 self._sweeper.reap_orphans_of(self._recent)
         if limit:
             code, note = OVER_LIMIT, f"ralph: {limit}\n"
-        elif timed_out:
+        elif code is None:
             code = TIMED_OUT
             note = f"{command.argv[0]} took more than {timeout_s:g} s and was ended\n"
         else:
-            code, note = child.returncode, ""
+            note = ""
         return CommandOutput(code=code, stdout=b"".join(out), stderr=b"".join(err) + note.encode())
 
     def interrupt(self) -> None:
@@ -343,10 +360,10 @@ class ProcessExecutor:
             loop.close()
 
 
-def _end(child: subprocess.Popen[bytes], *, at_once: bool) -> None:
+def _end(child: ShortChild, *, at_once: bool) -> None:
     """Ask first, unless it must end at once: a git that is killed leaves its locks behind."""
     if not at_once and child.poll() is None:
-        signal_group(child.pid, signal.SIGTERM)
+        ask_to_end(child)
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(END_WAIT_S)
     process_control.kill(child, KILL_WAIT_S)

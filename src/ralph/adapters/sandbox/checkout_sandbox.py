@@ -14,7 +14,6 @@ from ralph.adapters.sandbox.git_repair import KeptObjects, remove_abandoned_obje
 from ralph.adapters.sandbox.launch_commands import STARTED
 from ralph.adapters.sandbox.linux_sandboxes import LATER, NAMELESS, Bubblewrap, Landlock
 from ralph.adapters.sandbox.planted_files import PlantedFiles
-from ralph.adapters.sandbox.required_paths import unwritable_path
 from ralph.adapters.sandbox.resolved_paths import missing_paths, resolve_rules
 from ralph.adapters.sandbox.seatbelt import Seatbelt
 from ralph.adapters.sandbox.session_files import SessionFolder, clean_up_session_folders
@@ -30,9 +29,8 @@ from ralph.core.sandbox_rules import (
     SandboxRules,
     is_inside,
 )
-from ralph.core.session_environment import without_secrets
 from ralph.files import or_cannot_write, read_start
-from ralph.ports.executor import Command, CommandOutput, CommandRunner, Executor, Tick
+from ralph.ports.executor import Command, CommandRunner
 from ralph.ports.sandbox import Sandbox
 
 TRIES: Final = 5
@@ -120,6 +118,10 @@ class ActiveSandbox:
             for path in resolve_rules(self.sandbox_rules, os.defpath).links
         ]
         return self
+
+    def at_end(self, close: Callable[[], None]) -> None:
+        """Call that when the context is left."""
+        self._stack.callback(close)
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
@@ -286,38 +288,6 @@ class NoSandbox:
     def setup_error(self, code: int | None, stderr: str) -> str:
         del code, stderr
         return ""
-
-
-class SandboxedRunner:
-    """Runs Ralph's own git in the sandbox.
-
-    Its configuration, attributes and nested repositories may name programs, and git runs them.
-    """
-
-    def __init__(self, executor: Executor, sandbox: Sandbox, rules: SandboxRules) -> None:
-        self._executor = executor
-        self._sandbox = sandbox
-        self._rules = rules
-
-    def capture(
-        self, command: Command, *, timeout_s: float = 120.0, tick: Tick | None = None
-    ) -> CommandOutput:
-        # What an agent planted may run in there, and would look around.
-        env = without_secrets(command.env)
-        env["PATH"] = unwritable_path(env.get("PATH", os.defpath), self._rules)
-        command, why = replace(command, env=env), ""
-        for _ in range(TRIES):
-            inside = self._sandbox.wrap(command, self._rules)
-            got = self._executor.capture(inside, timeout_s=timeout_s, tick=tick)
-            why = self._sandbox.setup_error(got.code, got.stderr.decode("utf-8", "replace"))
-            if not why:
-                return got
-            # Something that we had seen is gone meanwhile, so look again.
-            resolve_rules.cache_clear()
-        raise Unavailable(f"the sandbox cannot start: {why}")
-
-    def wait(self, why: str, seconds: float, is_over: Callable[[], bool]) -> None:
-        self._executor.wait(why, seconds, is_over)
 
 
 BY_NAME: Final[dict[str, Callable[[str], Sandbox]]] = {

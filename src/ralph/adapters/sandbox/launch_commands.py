@@ -248,17 +248,13 @@ def wrap_command(
     """The command in a sandbox: `start` returns what to run, from the resolved rules and the file
     of the program. Inside, temporary files are in `temp` and the proxy is at `port`; `written`:
     further folders in which it can write."""
-    env = rules.environment(command.env)
+    env = inside_environment(command.env, rules, temp=temp, port=port)
     program = _program_file(command, env)
     if not program:
         # The executor reports it better than a sandbox could. The PATH is empty, since the program
         # may have been installed in the meantime.
         return replace(command, argv=command.argv[:1], env={"PATH": "/nowhere"})
     resolved = resolve_rules(rules, env.get("PATH", os.defpath))
-    env |= dict.fromkeys(("TMPDIR", "TMP", "TEMP"), temp)
-    if rules.network is NetworkAccess.PROXY:
-        env |= dict.fromkeys(PROXIES, f"http://127.0.0.1:{port}") | {"NODE_USE_ENV_PROXY": "1"}
-        env |= dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1")
     limits = rules.limits
     if limits != NO_LIMITS:
         folders = [
@@ -269,6 +265,22 @@ def wrap_command(
         folders += filter(None, (rules.temp, *written))
         limits = replace(limits, folders=tuple(folders))
     return replace(command, argv=start(command, rules, resolved, program), env=env, limits=limits)
+
+
+def inside_environment(
+    env: Mapping[str, str], rules: SandboxRules, *, temp: str, port: int
+) -> dict[str, str]:
+    """What a command finds inside."""
+    found = rules.environment(env) | dict.fromkeys(("TMPDIR", "TMP", "TEMP"), temp)
+    if rules.network is NetworkAccess.PROXY:
+        found |= dict.fromkeys(PROXIES, f"http://127.0.0.1:{port}") | {"NODE_USE_ENV_PROXY": "1"}
+        found |= dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1")
+    return found
+
+
+def server_command() -> tuple[str, ...]:
+    """The script that runs commands, one after the other."""
+    return (*base_python(), os.path.join(HERE, "command_server.py"))
 
 
 def start_error(executor: CommandRunner, *argv: str) -> str:

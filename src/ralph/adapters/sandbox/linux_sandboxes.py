@@ -73,6 +73,8 @@ class Bubblewrap:
         """For short commands of our own: without a network, and so without Landlock inside, which
         closes what is not in the file system; and without waiting for a final message."""
         self._isolation: tuple[str, ...] = (*ISOLATION, NO_NESTING)
+        self._instead: tuple[str, ...] = ()
+        """What is started instead of a command."""
         self.known_limits: Sequence[str] = ()
 
     def for_ourselves(self) -> "Bubblewrap":
@@ -80,6 +82,19 @@ class Bubblewrap:
         plain = Bubblewrap(self._path, plain=True)
         plain._isolation = self._isolation
         return plain
+
+    def for_commands(self) -> "Bubblewrap":
+        """The same for a process that runs such commands, in place of the one that is named. It is
+        the first of its sandbox: all the others come to it, and end with it."""
+        server = self.for_ourselves()
+        server._isolation += ("--as-pid-1",)
+        server._instead = launch_commands.server_command()
+        return server
+
+    def environment(self, env: Mapping[str, str], rules: SandboxRules) -> dict[str, str]:
+        """What a command finds inside."""
+        port = launch_commands.FORWARD_PORT
+        return launch_commands.inside_environment(env, rules, temp="/tmp", port=port)
 
     @property
     def is_installed(self) -> bool:
@@ -147,7 +162,7 @@ class Bubblewrap:
             *("--chdir", command.cwd, "--"),
             *launch_commands.forward_command(rules),
             *(() if self._plain else launcher),
-            *command.argv,
+            *(self._instead or command.argv),
         )
 
     def setup_error(self, code: int | None, stderr: str) -> str:
