@@ -180,6 +180,15 @@ def test_an_outage_that_is_too_long_is_a_failure_that_passes(
     assert messages(store) == []
 
 
+def test_a_user_who_stops_a_run_does_not_wait_for_the_server(line: CutLine) -> None:
+    store = open_postgres_store(through_line(), patience_s=600)
+    store.db.interrupted = lambda: "SIGINT"
+    line.cut()
+    with pytest.raises(TemporaryFailure):
+        store.events.record(Warned(message="one"), RUN)
+    store.close()
+
+
 def test_work_goes_on_after_an_outage(line: CutLine) -> None:
     told: list[str] = []
 

@@ -18,6 +18,6 @@ class PostgresPromises(Promises):
 
 TestPostgresPromises = PostgresPromises.TestCase
 TestPostgresPromises.settings = settings(
-    OnSqlite.settings, max_examples=int(os.environ.get("RALPH_TEST_EXAMPLES", "25"))
+    OnSqlite.settings, max_examples=int(os.environ.get("RALPH_TEST_EXAMPLES", "100")) // 10
 )
 del OnSqlite

@@ -331,14 +331,14 @@ def _sandbox(project: Project) -> Checks:
 
 
 def _database(project: Project) -> Checks:
-    if not _is_session():
+    if not _is_session() and not project.store_address:
         yield from _backups(project)
         backups_of(project).check_file(project.database)
         if not os.path.lexists(project.database):
             yield _warning(f"there is no database {project.database}", "ralph init makes one")
             return
     with open_store(project) as store:
-        yield from _contents(store, project.database)
+        yield from _contents(store, project.store_name)
         if not _is_session():
             yield from _commits(project, store)
 

@@ -12,6 +12,7 @@ from ralph.cli.options import YES, settings_of
 from ralph.cli.output import TerminalStyle
 from ralph.cli.project_access import open_project, project_with_store
 from ralph.cli.prompts import can_ask, confirm, says_yes
+from ralph.config.store_address import is_address, save_address, shown_address
 from ralph.core.errors import CannotWrite, Missing, RalphError, UsageError
 from ralph.core.gate_output import headline
 from ralph.core.gates import GateResult
@@ -25,6 +26,7 @@ from ralph.wiring.project import (
     accept_project,
     new_project,
     open_project_files,
+    open_server_store,
     open_store,
 )
 from ralph.wiring.sandbox import sandbox_name
@@ -32,7 +34,11 @@ from ralph.wiring.sandbox import sandbox_name
 FOLDERS = (".ralph/runs", ".ralph/features", ".ralph/skills", ".ralph/specs")
 
 
-@command(flag("--new-database", "start with an empty database where there was one"), YES)
+@command(
+    flag("--new-database", "start with an empty database where there was one"),
+    option("--store", "URL|file", "keep the tasks in a PostgreSQL database, or in a file again"),
+    YES,
+)
 def init(args: Namespace) -> None:
     """Make the current directory a Ralph project.
 
@@ -42,11 +48,17 @@ def init(args: Namespace) -> None:
     `.gitignore` and the database. Existing files stay as they are. Only --new-database replaces a
     lost database by an empty one; what is left of the old one is moved aside.
 
+    --store names a PostgreSQL database, so that several machines can share the tasks. Its address
+    is saved in `.git/ralph`, where sessions cannot read it. `--store file` forgets it: the tasks
+    are in `.ralph/progress.db` then, as they are without this option. `ralph store copy` copies
+    them.
+
     examples:
       ralph init
       ralph init --yes
       ralph -C packages/api init
       ralph init --new-database
+      ralph init --store postgres://ralph@db.example.org/tasks
     """
     if args.new_database and top_of(os.getcwd()) is not None:
         _start_anew(args)
@@ -65,7 +77,7 @@ def make_project(args: Namespace) -> bool:
         if accept_project(root) and not dict(made)[".ralph.toml"]:
             said = f"{root}/.ralph.toml is obeyed from now on: read it, if you have not written it"
             print(f"ralph: {said}", file=sys.stderr)
-        made.append(_database())
+        made.append(_database(args))
     except OSError as error:
         where = error.filename or root
         raise CannotWrite(
@@ -222,14 +234,34 @@ def _ignored() -> tuple[str, bool]:
     return f"{name} entries", True
 
 
-def _database() -> tuple[str, bool]:
+def _database(args: Namespace) -> tuple[str, bool]:
     project = open_project()
     shown = os.path.relpath(project.database)
     if os.environ.get("RALPH_SOCKET"):
         return shown, False  # inside a session only the running loop writes it
+    # `ralph go` makes projects, too, without this option.
+    address = getattr(args, "store", None) or project.store_address
+    if address == "file":
+        save_address(project.root, "")
+    elif address:
+        return _server(project, address)
     is_new = not os.path.exists(project.database)
     with open_store(project):
         return shown, is_new
+
+
+def _server(project: Project, address: str) -> tuple[str, bool]:
+    if not is_address(address):
+        raise UsageError(
+            f"{one_line(address)} is no address of a PostgreSQL database",
+            hint="it begins with postgres://",
+        )
+    # Only an address that works is saved.
+    open_server_store(address).close()
+    is_new = address != project.store_address
+    if is_new:
+        save_address(project.root, address)
+    return shown_address(address), is_new
 
 
 @command(

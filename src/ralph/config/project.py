@@ -5,6 +5,7 @@ import os
 import msgspec
 
 from ralph.config.sources import Source
+from ralph.config.store_address import is_address, saved_address, shown_address
 from ralph.config.variables import runs_folder
 from ralph.core.settings import Config
 
@@ -70,5 +71,21 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def database(self) -> str:
-        """`RALPH_DB` lets several checkouts share a store."""
-        return os.environ.get("RALPH_DB") or os.path.join(self.state, "progress.db")
+        """The database where it is a file. `RALPH_DB` lets several checkouts share a store."""
+        named = os.environ.get("RALPH_DB", "")
+        own = os.path.join(self.state, "progress.db")
+        return own if not named or is_address(named) else named
+
+    @property
+    def store_address(self) -> str:
+        """The address of the database where it is on a server; empty where it is a file."""
+        named = os.environ.get("RALPH_DB", "")
+        if named:
+            return named if is_address(named) else ""
+        return saved_address(self.root)
+
+    @property
+    def store_name(self) -> str:
+        """What to call the database in messages."""
+        address = self.store_address
+        return shown_address(address) if address else self.database

@@ -83,6 +83,8 @@ class Database(Protocol):
     task done without its commit."""
     before_commit: Callable[[], object]
     """Runs at the end of every transaction."""
+    interrupted: Callable[[], object]
+    """Whether a user wants to stop: then a server that is gone is not waited for."""
 
     # Statements. Values are `?` or `:name` in the text of a statement.
 

@@ -1,6 +1,6 @@
 """What sessions have learned, and the search for it by its words."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Final
 
 from ralph.core.errors import Missing
@@ -38,6 +38,13 @@ class Memories(Part):
             memory_id=number, task_id=memory.task_id, kind=memory.kind, title=memory.name
         )
         self.emit(event, run)
+
+    def index_again(self, numbers: Set[int]) -> None:
+        """Make these memories found in a database to which they were copied."""
+        for kept in self.select():
+            if kept.id in numbers:
+                values = columns_of(kept) | {"tags": ",".join(kept.tags)}
+                self.db.execute(self.sql.index_words, values)
 
     def search(self, words: Sequence[str], limit: int) -> list[Memory]:
         """Those that have any of the first words, the most relevant first. Words are data: nothing

@@ -9,7 +9,7 @@ from ralph.adapters.executor.own_process import is_alive
 from ralph.adapters.sqlite.backups import Backup
 from ralph.adapters.sqlite.database import open_sqlite_store
 from ralph.adapters.workspace.locks import CheckoutLock
-from ralph.core.errors import Busy, RalphError
+from ralph.core.errors import Busy, RalphError, UsageError
 from ralph.core.task import TaskStatus
 from ralph.core.times import from_iso, to_iso
 from ralph.git_layout import find_layout, top_of
@@ -38,6 +38,7 @@ class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):
 
 def restore_database(project: Project, backup: str | None) -> RestoreResult:
     """Put a copy in the place of the database, while no run is at work."""
+    _refuse_server(project)
     with open_branch_history(project) as past:
         _refuse_while_in_use(project)
         chosen, aside = backups_of(project).restore(project.database, backup)
@@ -53,6 +54,14 @@ def restore_database(project: Project, backup: str | None) -> RestoreResult:
             if (found := known[task]) is None or found.status is not TaskStatus.DONE
         ],
     )
+
+
+def _refuse_server(project: Project) -> None:
+    if project.store_address:
+        raise UsageError(
+            f"the tasks are in {project.store_name}, which Ralph does not replace",
+            hint="whoever runs the server has its backups",
+        )
 
 
 def _refuse_while_in_use(project: Project) -> None:
@@ -71,6 +80,7 @@ def _refuse_while_in_use(project: Project) -> None:
 
 def new_database(project: Project) -> str:
     """Make an empty database, and expect no more; return where what is left of the old one is."""
+    _refuse_server(project)
     with ExitStack() as stack:
         if top := top_of(project.root):
             stack.enter_context(CheckoutLock(find_layout(top).git_dir, "init"))

@@ -1,13 +1,14 @@
 """Find the project, its store and its files."""
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from ralph.config.load import load_config
 from ralph.config.project import Project as Project  # noqa: PLC0414
-from ralph.core.errors import UnusableData
+from ralph.core.errors import Unavailable, UnusableData
 from ralph.store.store import Store
 
 if TYPE_CHECKING:
@@ -51,12 +52,29 @@ def open_store(project: Project) -> Iterator[Store]:
 
         remote = RemoteStore(os.environ["RALPH_SOCKET"], os.environ.get("RALPH_TOKEN", ""))
         store = cast("Store", remote)
+    elif address := project.store_address:
+        store = open_server_store(address)
     else:
         from ralph.adapters.sqlite.database import open_sqlite_store
 
         store = open_sqlite_store(project.database, backups=backups_of(project))
     with closing(store):
         yield store
+
+
+def open_server_store(address: str) -> Store:
+    """A store on a server. Outages are reported at once, since a run waits through them."""
+    try:
+        from ralph.adapters.postgres.database import open_postgres_store
+    except ImportError as error:
+        raise Unavailable(
+            f"PostgreSQL cannot be used: {error}", hint="pip install 'ralphloop[postgres]'"
+        ) from error
+
+    def warn(line: str) -> None:
+        print(f"ralph: {line}", file=sys.stderr)  # noqa: T201
+
+    return open_postgres_store(address, warn=warn)
 
 
 def sqlite_version() -> str:

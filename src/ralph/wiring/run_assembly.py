@@ -120,6 +120,7 @@ def build_context(
 ) -> AssembledRun:
     """The sandbox goes up, and everything is joined."""
     project, executor, store = found.project, found.executor, found.store
+    store.db.interrupted = interrupted
     files = open_project_files(project)
     patient = partial(FolderFiles, project.root, patience_s=SOCKET_PATIENCE_S)
     guardrails = GuardrailFile(patient, guardrails_of(project))

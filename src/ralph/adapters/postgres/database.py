@@ -70,6 +70,7 @@ class PostgresDatabase:
         self.clock = clock
         self.before_checkpoint: Callable[[], object] = lambda: None
         self.before_commit: Callable[[], object] = lambda: None
+        self.interrupted: Callable[[], object] = lambda: None
         self.in_transaction = False
         self._warn = warn
         self._patience_s = patience_s
@@ -221,7 +222,7 @@ class PostgresDatabase:
                     lost_at = time.monotonic()
                     continue
                 gone = unreachable(self.name, error)
-                if time.monotonic() - lost_at >= self._patience_s:
+                if time.monotonic() - lost_at >= self._patience_s or self.interrupted():
                     raise TemporaryFailure(str(gone), hint=gone.hint) from error
                 if not is_told:
                     self._warn(f"{gone}; waiting for it")

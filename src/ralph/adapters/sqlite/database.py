@@ -68,6 +68,7 @@ class SqliteDatabase:
         self.is_full = False
         self.before_checkpoint: Callable[[], object] = lambda: None
         self.before_commit: Callable[[], object] = lambda: None
+        self.interrupted: Callable[[], object] = lambda: None
         self._now = ""
         """The time of this transaction; empty before it is asked for."""
         self.backups = backups or Backups("")
