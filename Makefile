@@ -1,4 +1,4 @@
-.PHONY: demo test programs bytecode check soak bench format lock clean
+.PHONY: demo test test-agents programs bytecode check soak bench format lock clean
 BIN := .venv/bin
 # Tests mostly wait for other processes, so twice as many of them as there are cores.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
@@ -10,6 +10,10 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/.dev ## every check: lint, types, layers, tests
 	$(MAKE) -j2 check programs bytecode
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+test-agents: .venv/.dev ## the agents that `make test` drives only through what is special about them
+	tools/agent-clis >/dev/null
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m agents tests/e2e/agents
 
 programs: .venv/.dev ## what the tests drive: packages of the system, and agents
 	tools/system-packages

@@ -9,13 +9,14 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph.adapters.agents.session_homes import SessionHomes
 from ralph.core.toml_text import toml_text
-from ralph.ports.agent import AgentHome, ConfigExcerpt
+from ralph.ports.agent import AgentHome, ConfigExcerpt, UsageLog
 
 HOME = AgentHome(
     variable="AGENT_HOME",
@@ -287,3 +288,43 @@ def test_what_a_session_needs_is_added_to_what_is_there(place: Place) -> None:
     assert json.loads((Path(folder) / "new.json").read_text()) == {"a": 1}
     theirs = json.loads((place.theirs / "settings.json").read_text())
     assert theirs["hooks"] == {"Stop": "planted"}, "the person's own file stays as it is"
+
+
+def test_a_configuration_with_comments_is_read(place: Place) -> None:
+    place.give("settings.json", '// managed\n{"models": ["//mine"]}\n')
+    settings = json.loads((opened(place.homes()) / "settings.json").read_text())
+    assert settings == {"models": ["//mine"]}
+
+
+LOGGING = msgspec.structs.replace(
+    HOME, usage=UsageLog(files="sessions/*/log.jsonl", marker='"usage"')
+)
+
+
+def test_the_usage_that_a_session_writes_down_is_read(place: Place) -> None:
+    homes = place.homes()
+    (folder,) = map(Path, homes.create("agent", LOGGING, "s", {}).values())
+    for name in ("b", "a", "a/deep"):
+        (folder / "sessions" / name).mkdir(parents=True, exist_ok=True)
+        lines = ({"type": "usage", "of": name}, {"type": "text"}, {"usage": f"last of {name}"})
+        text = "\n".join(map(json.dumps, lines))
+        (folder / "sessions" / name / "log.jsonl").write_text(text)
+    assert [json.loads(line) for line in homes.usage_lines().splitlines()] == [
+        {"type": "usage", "of": "a"},
+        {"usage": "last of a"},
+        {"type": "usage", "of": "b"},
+        {"usage": "last of b"},
+    ]
+    homes.remove()
+    assert homes.usage_lines() == b""
+
+
+def test_a_log_of_usage_that_is_no_file_is_left_alone(place: Place, tmp_path: Path) -> None:
+    homes = place.homes()
+    (folder,) = map(Path, homes.create("agent", LOGGING, "s", {}).values())
+    (tmp_path / "theirs.jsonl").write_text('{"usage": 1}\n')
+    for name in ("link", "pipe", "folder/log.jsonl"):
+        (folder / "sessions" / name).mkdir(parents=True)
+    (folder / "sessions/link/log.jsonl").symlink_to(tmp_path / "theirs.jsonl")
+    os.mkfifo(folder / "sessions/pipe/log.jsonl")
+    assert homes.usage_lines() == b""

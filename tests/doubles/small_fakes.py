@@ -65,6 +65,10 @@ class NoHomes:
         """There is none."""
         return ""
 
+    def usage_lines(self) -> bytes:
+        """Nothing is open."""
+        return b""
+
     def remove(self) -> None:
         """Nothing is open."""
 

@@ -48,7 +48,13 @@ def test_an_installation_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_each_set_of_versions_has_its_folder(tmp_path: Path) -> None:
-    pinned = "claude-code-2.1.197_codex-0.166.0_droid-0.215.0"
-    (tmp_path / pinned).mkdir()
+    sets = (
+        "claude-code-2.1.197_codex-0.166.0_droid-0.215.0",
+        "copilot-1.0.102_pi-coding-agent-0.87.1_node-22.23.3",
+    )
+    bins = [tmp_path / name / "node_modules" / ".bin" for name in sets]
+    for path in bins:
+        path.parents[1].mkdir()
     done = run(tmp_path, os.environ["PATH"])
-    assert done.stdout.strip() == str(tmp_path / pinned / "node_modules" / ".bin")
+    assert done.stdout.strip() == ":".join(map(str, bins))
+    assert run(tmp_path, os.environ["PATH"], "--where", "more").stdout.strip() == str(bins[1])

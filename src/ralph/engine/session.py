@@ -252,7 +252,7 @@ def _run(
     )
     own = _environment(ctx, agent, watch.claim, brief)
     try:
-        return ctx.processes.run(
+        exit_ = ctx.processes.run(
             Command(
                 argv=(ctx.settings.session.programs.get(program, program), *words),
                 cwd=brief.checkout,
@@ -266,11 +266,14 @@ def _run(
             home=ctx.homes.folder,
             task=watch.claim.task.id,
         )
+        if lines := ctx.homes.usage_lines():
+            watch.output(lines)
     except Unavailable as error:
         # Like an agent that cannot be started: this session is over, and so is the run.
         return ProcessExit(error=str(error))
     finally:
         ctx.homes.remove()
+    return exit_
 
 
 def _login_files(ctx: RunContext, agent: Agent) -> Mapping[str, bytes]:

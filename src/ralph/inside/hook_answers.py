@@ -119,7 +119,7 @@ def _after_tool(payload: Mapping[str, Any], caller: CallingSession) -> dict[str,
 def _tokens_of(payload: Mapping[str, Any]) -> int:
     if payload.get("agent_id"):
         return 0  # a sub-agent has one of its own
-    said = (payload.get("tool_response"), payload.get("error"))
+    said = (payload.get("tool_response", payload.get("tool_result")), payload.get("error"))
     return estimate_tokens("".join(text for one in said for text in _texts(one)))
 
 

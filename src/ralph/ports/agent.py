@@ -110,6 +110,16 @@ class ConfigExcerpt(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...]
 
 
+class UsageLog(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent writes down what its requests used, if it does not print that. The lines are
+    read by `Agent.read` when the session is over."""
+
+    files: str
+    """A pattern of paths below the folder, such as `sessions/*/wire.jsonl`."""
+    marker: str
+    """Only lines with this text are read."""
+
+
 class AgentHome(msgspec.Struct, frozen=True, kw_only=True):
     """Where an agent keeps its configuration. Each session gets a folder of its own with nothing
     but credentials, so that files planted there never run in a later session."""
@@ -123,6 +133,7 @@ class AgentHome(msgspec.Struct, frozen=True, kw_only=True):
     credentials: tuple[str, ...] = ()
     """Files that are copied in, and copied back when they were refreshed."""
     excerpts: tuple[ConfigExcerpt, ...] = ()
+    usage: UsageLog | None = None
 
 
 class BillingAccount(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,6 +215,9 @@ class AgentHomes(Protocol):
     @property
     def folder(self) -> str:
         """The configuration folder of the open session; empty without one."""
+
+    def usage_lines(self) -> bytes:
+        """The lines of `AgentHome.usage` that the open session has written."""
 
     def remove(self) -> None:
         """Copy refreshed credentials back, and remove the last folder."""

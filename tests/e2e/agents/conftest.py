@@ -21,7 +21,7 @@ TOOL = Path(__file__).parents[3] / "tools" / "agent-clis"
 
 @pytest.fixture(scope="session")
 def agent_bin() -> str:
-    """The folder of the installed agents. `make test` installs them first."""
+    """The folders of the installed agents, as in a PATH. `make test` installs them first."""
     found = subprocess.run([TOOL, "--where"], capture_output=True, text=True, check=False)
     if found.returncode:
         pytest.skip(found.stderr.strip())

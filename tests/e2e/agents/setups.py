@@ -1,6 +1,7 @@
 """How each of the real agents is led to the scripted model: what a person would have set up."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -66,6 +67,20 @@ def _droid(home: Path, url: str) -> dict[str, str]:
     return {"FACTORY_AIRGAP_ENABLED": "1"}
 
 
+def _copilot(home: Path, url: str) -> dict[str, str]:
+    del home
+    program = shutil.which("copilot")
+    assert program, "tools/agent-clis installs it"
+    (unpacked,) = Path(program).parents[1].glob(".cache/copilot/pkg/*/*")
+    return {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": KEY,
+        # Else it would unpack itself into the cache of every test.
+        "COPILOT_CLI_DIST_DIR": str(unpacked),
+    }
+
+
 SETUPS: Final = {
     "claude": Setup(
         name="claude",
@@ -87,14 +102,25 @@ SETUPS: Final = {
     ),
     "codex": Setup(name="codex", model="gpt-5.5", pass_env=("SCRIPTED_API_KEY",), prepare=_codex),
     "droid": Setup(name="droid", model="custom:scripted", prepare=_droid),
+    "copilot": Setup(
+        name="copilot",
+        model="scripted",
+        pass_env=("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_API_KEY"),
+        prepare=_copilot,
+    ),
 }
 
-AGENTS: Final = ("claude", "codex", "droid")
+AGENTS: Final = ("claude", "codex", "droid", "copilot")
 """Where the ways of each of them are the point."""
 
 CODEX_TOO: Final = pytest.param("codex", marks=pytest.mark.soak)
 IN_SOAK: Final = (pytest.param("claude", marks=pytest.mark.soak), CODEX_TOO)
 """Where Ralph alone decides, and tests with a scripted agent show the same."""
-ONE_FOR_ALL: Final = ("claude", CODEX_TOO, pytest.param("droid", marks=pytest.mark.soak))
+ONE_FOR_ALL: Final = (
+    "claude",
+    CODEX_TOO,
+    pytest.param("droid", marks=pytest.mark.soak),
+    *(pytest.param(name, marks=pytest.mark.agents) for name in ("copilot",)),
+)
 """Where Ralph does the same for all of them, and what they print is in the transcripts: a session
-takes seconds, so `make soak` runs the others."""
+takes seconds, so `make soak` and `make test-agents` run the others."""

@@ -23,6 +23,8 @@ ralph task deps add $model $view && ! ralph task deps add $view $model && cat {F
 def test_a_sentence_becomes_tasks_and_tasks_become_commits(real: Real, agent: str) -> None:
     project = real(agent)
     server = project.server
+    # Not every tool that writes a file makes its folder.
+    (project.path / FOLDER).mkdir(parents=True)
     server.script("spec", do(Write(path=f"{{cwd}}/{FOLDER}/spec.md", text="# Login\n")), say(CLAIM))
     server.script("plan", do(Write(path=f"{{cwd}}/{FOLDER}/plan.md", text="# Plan\n")), say(CLAIM))
     server.script("default", do(Shell(command=DIVIDE)), say(CLAIM))

@@ -150,6 +150,7 @@ UNPAID = {
         times=None,
     ),
     "codex": Refused(status=429, kind="insufficient_quota", message="no quota", times=None),
+    "copilot": Refused(status=402, kind="billing_error", message="payment required", times=None),
     "droid": Refused(status=402, kind="billing_error", message="payment required", times=None),
 }
 

@@ -73,6 +73,8 @@ def test_it_writes_documents_with_its_own_tools(real: Real, agent: str) -> None:
     """Most of them put another file in the place of the one that they write."""
     project = real(agent)
     texts = {".ralph/IMPLEMENTATION_PLAN.md": "# Plan\n", ".ralph/features/a/spec.md": "# Spec\n"}
+    # Not every tool that writes a file makes its folder.
+    (project.path / ".ralph/features/a").mkdir(parents=True, exist_ok=True)
     deeds = [do(Write(path=f"{{cwd}}/{name}", text=text)) for name, text in texts.items()]
     task = project.scripted("x", *deeds, *work("x"))
     assert project.events()[-1]["outcome"] == "complete"

@@ -1,5 +1,7 @@
 """Runs with a real agent are told to stop, and real agents leave things running."""
 
+import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -74,15 +76,15 @@ def test_what_a_tool_leaves_running_is_ended(real: Real, agent: str) -> None:
 
 @each_agent
 def test_a_session_that_lives_on_after_its_result_counts(
-    real: Real, agent: str, agent_bin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real: Real, agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = real(agent, timeouts={"after_result": "1s"})
     folder = tmp_path / "lingering"
     folder.mkdir()
-    (folder / agent).write_text(f'#!/bin/sh\n"{agent_bin}/{agent}" "$@"\nsleep 1000\n')
+    (folder / agent).write_text(f'#!/bin/sh\n"{shutil.which(agent)}" "$@"\nsleep 1000\n')
     (folder / agent).chmod(0o755)
     task = project.scripted("x")
-    project.ralph("run", PATH=f"{folder}:{agent_bin}:/usr/bin:/bin")
+    project.ralph("run", PATH=f"{folder}:{os.environ['PATH']}")
     assert project.endings(task) == ["finished"]
     assert project.status(task) == "done"
 

@@ -16,6 +16,8 @@ def call(agent: str, tool: str, **arguments: object) -> ScriptedCall:
             return ScriptedCall(name=f"mcp__ralph__{tool}", input=arguments)
         case "droid":
             return ScriptedCall(name=f"ralph___{tool}", input=arguments)
+        case "copilot":
+            return ScriptedCall(name=f"ralph-{tool}", input=arguments)
         case _:
             return ScriptedCall(name=tool, namespace="mcp__ralph", input=arguments)
 
@@ -52,7 +54,7 @@ def task_of(project: RealProject, *deeds: ScriptedCall | Shell) -> str:
 
 
 @pytest.mark.parametrize(
-    "agent", ["claude", "codex", pytest.param("droid", marks=pytest.mark.soak)]
+    "agent", ["claude", "codex", "copilot", pytest.param("droid", marks=pytest.mark.soak)]
 )
 def test_a_call_completes_the_task_and_the_judge_decides(
     real: Real, agent: str, monkeypatch: pytest.MonkeyPatch

@@ -29,9 +29,12 @@ def hook_command(terms: SessionTerms, event: str) -> str:
     return shlex.join((*terms.hooks, HOOK_NAMES[event]))
 
 
-def claude_style_hooks(terms: SessionTerms, *events: str) -> Mapping[str, object]:
-    """The value of `hooks` in Claude Code's schema, which others use as well: for every tool."""
+def claude_style_hooks(
+    terms: SessionTerms, *events: str, **settings: object
+) -> Mapping[str, object]:
+    """The value of `hooks` in Claude Code's schema, which others use as well: for every tool.
+    `settings` are of each hook, such as a timeout."""
     return {
-        event: [{"hooks": [{"type": "command", "command": hook_command(terms, event)}]}]
+        event: [{"hooks": [{"type": "command", "command": hook_command(terms, event), **settings}]}]
         for event in events
     }

@@ -1,5 +1,7 @@
 """Read an agent's output: JSON lines, also damaged ones, and values that several agents share."""
 
+import functools
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +35,8 @@ ESCAPE: Final = re.compile(
 program cuts a text in the middle of it."""
 
 Kind = TypeVar("Kind", bound=Struct)
+
+COMMENT: Final = re.compile(rb"^\s*//.*$", re.MULTILINE)
 
 _decode = msgspec.json.decode
 
@@ -75,6 +79,18 @@ class JsonLineReader(Generic[Kind]):
                 return _filled(there, kind)
         shown = text[: 4 * UNKNOWN_CHARS].decode("utf-8", "replace")
         return UnknownLine(line=shown[:UNKNOWN_CHARS])
+
+
+def silent_kinds(*tags: str) -> Any:
+    """Kinds of lines that mean nothing to Ralph, to be joined with the others. They are read as
+    objects that no case matches, so that they are not unknown lines."""
+    kinds = (msgspec.defstruct("SilentLine", [], bases=(JsonPart,), tag=tag) for tag in tags)
+    return functools.reduce(operator.or_, kinds)
+
+
+def without_comments(data: bytes) -> bytes:
+    """A JSON text without the lines that are comments."""
+    return COMMENT.sub(b"", data)
 
 
 def decode_leniently(data: bytes, kind: type[Kind]) -> Kind:

@@ -34,7 +34,7 @@ CLEAR: Final = (
     (
         EndingKind.PROMPT_TOO_LONG,
         r"context.(?:window|length|limit)|maximum context|(?:prompt|input) is too long"
-        r"|request_too_large",
+        r"|prompt budget|request_too_large",
     ),
     (
         EndingKind.UNKNOWN_MODEL,
@@ -53,7 +53,8 @@ VAGUE: Final = (
     (EndingKind.RATE_LIMITED, r"rate.?limit|too many requests"),
     (
         EndingKind.NO_NETWORK,
-        r"connection (?:failed|error|refused|reset)|error sending request|dns error",
+        r"connection (?:failed|error|refused|reset)|could not connect|error sending request"
+        r"|dns error",
     ),
     (
         EndingKind.OVERLOADED,

@@ -4,6 +4,7 @@ An agent that could write into the person's own folder could plant a hook there.
 person's next start of the agent, outside the sandbox.
 """
 
+import glob
 import json
 import os
 import sys
@@ -11,14 +12,23 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from ralph.adapters.agents.json_lines import without_comments
 from ralph.core.toml_text import parse_toml, toml_text
-from ralph.files import lock_file, or_cannot_write, read_regular, remove_tree, replace_file
-from ralph.ports.agent import AgentHome, ConfigExcerpt
+from ralph.files import (
+    lock_file,
+    open_regular,
+    or_cannot_write,
+    read_regular,
+    remove_tree,
+    replace_file,
+)
+from ralph.ports.agent import LONGEST_LINE, AgentHome, ConfigExcerpt
 
 LOCK: Final = ".ralph.lock"
 """Beside the person's credentials, while refreshed ones are copied back."""
 LARGEST: Final = 16 * 1024 * 1024
-"""Bytes of a configuration file."""
+"""Bytes of a configuration file, and of the lines about usage."""
+MOST_LOGS: Final = 1000
 
 
 class SessionHomes:
@@ -66,6 +76,17 @@ class SessionHomes:
     @property
     def folder(self) -> str:
         return self._open[1] if self._open is not None else self._shared
+
+    def usage_lines(self) -> bytes:
+        home, folder = self._open or (None, "")
+        if home is None or home.usage is None:
+            return b""
+        found = bytearray()
+        paths = glob.glob(home.usage.files, root_dir=os.path.join(folder, home.inside))
+        for path in sorted(paths)[:MOST_LOGS]:
+            with suppress(OSError):
+                _add_lines(found, os.path.join(folder, home.inside, path), home.usage.marker)
+        return bytes(found)
 
     def remove(self) -> None:
         self._shared = ""
@@ -125,7 +146,7 @@ def _excerpt(data: bytes, excerpt: ConfigExcerpt) -> bytes | None:
     is_toml = excerpt.file.endswith(".toml")
     parse: Callable[[str], Any] = parse_toml if is_toml else json.loads
     try:
-        whole = parse(data.decode("utf-8-sig"))
+        whole = parse((data if is_toml else without_comments(data)).decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(whole, dict):
@@ -139,6 +160,14 @@ def _excerpt(data: bytes, excerpt: ConfigExcerpt) -> bytes | None:
 def _add(path: str, more: Mapping[str, object]) -> None:
     there = json.loads(_read(path) or b"{}")
     _write(path, json.dumps(there | more, indent=2).encode())
+
+
+def _add_lines(found: bytearray, path: str, marker: str) -> None:
+    """Add the lines of a file that hold the marker; the session may have left anything there."""
+    with open_regular(path, os.O_NOFOLLOW) as file:
+        while (line := file.readline(LONGEST_LINE)) and len(found) < LARGEST:
+            if marker.encode() in line:
+                found += line.rstrip(b"\n") + b"\n"
 
 
 def _refreshed(ours: str, theirs: str) -> bytes | None:

@@ -18,7 +18,7 @@ TOOLS: Final[Mapping[Phase, frozenset[str]]] = {
     Phase.BUILDING: READING | WEB | {"Write", "Edit", "Bash", "Task", "TodoWrite"},
     Phase.VALIDATION: READING | {"Bash", "Task", "WebFetch"},
 }
-OWN_TOOLS: Final = ("mcp__ralph__", "ralph_", "mcp_ralph_", "ralph__")
+OWN_TOOLS: Final = ("mcp__ralph__", "ralph_", "mcp_ralph_", "ralph__", "ralph-")
 """How Ralph's own tools begin; they check by themselves what a session may do."""
 SHELL: Final = re.compile("(?:.*/)?(?:ba|da|a|z|k|mk)?sh")
 COMMANDS: Final = ("command", "cmd", "script", "chars", "input")

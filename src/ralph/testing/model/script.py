@@ -12,7 +12,7 @@ from msgspec.structs import replace
 MARKER: Final = re.compile(r"\[\[scenario:([^\]\s]+)\]\]")
 """Names the scenario, anywhere in the conversation; the last one wins."""
 
-CWD: Final = re.compile(r"(?:[Ww]orking directory: |<cwd>|% pwd\n)([^\n<]+)")
+CWD: Final = re.compile(r"(?:[Ww]orking directory: |<cwd>\n?|% pwd\n)([^\n<]+)")
 """How agents tell their model where they work."""
 
 TASK: Final = re.compile(r"^## (?:Your task|The task that is said to be done): (\S+)", re.MULTILINE)
@@ -302,12 +302,26 @@ def _create(write: Write) -> dict[str, object]:
 WRITERS: Final[Mapping[str, Callable[[Write], dict[str, object] | str]]] = {
     "Write": _create,
     "Create": _create,
+    "create": lambda write: {"path": write.path, "file_text": write.text},
+    # Agents name the same tool alike and its input in their own ways.
+    "write": lambda write: (
+        dict.fromkeys(("path", "filePath"), write.path) | {"content": write.text}
+    ),
+    "write_file": _create,
     "apply_patch": _patch,
 }
 
 RISK: Final = {"riskLevel": "medium", "riskLevelReason": "as scripted", "timeout": 600}
+
+
+def _run(shell: Shell) -> dict[str, object]:
+    return {"command": shell.command, "description": "as scripted"}
+
+
 SHELLS: Final[Mapping[str, Callable[[Shell], dict[str, object] | str]]] = {
-    "Bash": lambda shell: {"command": shell.command, "description": "as scripted"},
+    "Bash": _run,
+    "bash": _run,
+    "run_shell_command": _run,
     "Execute": lambda shell: {"command": shell.command, **RISK},
     "exec_command": lambda shell: {"cmd": shell.command},
 }
