@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ralph.adapters.executor import process_executor
+from ralph.adapters.executor.command_server import CommandServer
 from ralph.adapters.executor.event_loop import SystemClock
 from ralph.adapters.executor.process_executor import ProcessExecutor
 from ralph.adapters.sandbox.own_commands import ServedRunner
@@ -49,8 +50,8 @@ class OwnCommands:
     def server(self) -> int:
         """The number of the process that runs them all."""
         server = self._runner._server
-        assert server is not None
-        return int(server.pid)
+        assert isinstance(server, CommandServer)
+        return server.pid
 
 
 @pytest.fixture

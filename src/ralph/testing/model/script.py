@@ -304,9 +304,11 @@ WRITERS: Final[Mapping[str, Callable[[Write], dict[str, object] | str]]] = {
     "Create": _create,
     "create": lambda write: {"path": write.path, "file_text": write.text},
     # Agents name the same tool alike and its input in their own ways.
-    "write": lambda write: (
-        dict.fromkeys(("path", "filePath"), write.path) | {"content": write.text}
-    ),
+    "write": lambda write: {
+        "path": write.path,
+        "filePath": write.path,
+        "content": write.text,
+    },
     "write_file": _create,
     "apply_patch": _patch,
 }
