@@ -17,7 +17,9 @@ from ralph.wiring.project_sandbox import ProjectSandbox
 from ralph.wiring.sandbox import open_sandboxed_run
 
 BEGIN = r"""
-FIRST="$(mktemp -d)/first"; cp -r .git "$FIRST"; rm -rf "$FIRST/modules"
+OWN="$(git rev-parse --absolute-git-dir)"
+COMMON="$(cd "$(git rev-parse --git-common-dir)"; pwd)"; cd "$(git rev-parse --show-toplevel)"
+FIRST="$(mktemp -d)/first"; cp -r "$COMMON" "$FIRST"; rm -rf "$FIRST/modules" "$FIRST/worktrees"
 OID=$(git rev-parse HEAD)
 trap_for() {
 TRAP="$PWD/trap-$1.sh"; SUB="sub-$1"; EVIL="evil-$1"
@@ -43,7 +45,8 @@ forge() { (cd "$1"; git update-index --add --cacheinfo "100755,$(git hash-object
 LC_ALL=C sed -i "s:$2:$3:" .git/index; head -c -20 .git/index > body; { cat body
 /usr/bin/printf "$(sha1sum body | cut -c1-40 | sed 's/../\\x&/g')"; } > .git/index; rm body); }
 """
-"""`arm` makes a repository in which git runs the trap, `lead` one that git is led to."""
+"""`arm` makes a repository in which git runs the trap, `lead` one that git is led to. `OWN` is the
+folder of git of this checkout, `COMMON` that of all."""
 
 LED = {
     "into .git": 'lead "$PWD/.git/$EVIL"',
@@ -199,6 +202,45 @@ TOGETHER = {
 }  # fmt: skip
 """Not all of it runs something, but none of it is what a commit needs."""
 
+KINDS = {
+    "a linked worktree": "git worktree add -q -b linked ../linked; echo linked",
+    "a submodule": "cd ..; git init -q -b main --template= super; cd super;"
+    " git -c protocol.file.allow=always submodule --quiet add ../x inner; git commit -qm first;"
+    " echo super/inner",
+    "a part of the repository": "mkdir -p apps/web; git mv .ralph.toml apps/web;"
+    " git commit -qm moved; echo x/apps/web",
+    "with a folder of git elsewhere": "git submodule --quiet deinit -f known; rm -rf .git/modules;"
+    " mv .git ../separate; echo gitdir: $PWD/../separate > .git; echo x",
+    "with settings of its own": "git config extensions.worktreeConfig true;"
+    " git config --worktree core.bare false; echo x",
+    "with packs": "git gc -q; git pack-refs --all; echo x",
+}
+"""Checkouts of other kinds: how a person makes them of a plain one, and where they are."""
+
+IN_ANY_KIND = {
+    "into its own folder": 'lead "$OWN/$EVIL"',
+    "into the common folder": 'lead "$COMMON/$EVIL"',
+    "another repository": 'arm "$EVIL"; echo "gitdir: $PWD/$EVIL" > .git',
+    "another common folder": 'arm "$EVIL"; echo "$PWD/$EVIL" > "$OWN/commondir"',
+    "settings of this checkout": 'monitor > "$OWN/config.worktree"',
+    "settings": 'monitor >> "$OWN/config"; monitor >> "$COMMON/config"',
+    "hooks": 'hooks "$OWN/hooks"; hooks "$COMMON/hooks"',
+    "a worktree": 'W="$COMMON/worktrees/y"; mkdir -p "$W" "$SUB"; arm "$EVIL"; link "$SUB";'
+    ' echo "$PWD/$EVIL" > "$W/commondir"; echo $OID > "$W/HEAD"; echo "gitdir: $W" > "$SUB/.git"',
+    "a repository in its place": "rm -f .git; arm .git",
+    "a submodule's repository": 'arm "$OWN/modules/known"; monitor >> known/.git',
+    "the repository around": "arm ../.git; echo gitdir: $PWD > ../.git; arm apps/.git",
+    "attributes": 'mkdir -p "$OWN/info"; echo "* filter=x" > "$OWN/info/attributes"',
+    "what is under way": "for at in AUTO_MERGE REVERT_HEAD BISECT_TERMS MERGE_AUTOSTASH; do"
+    ' echo $OID > "$OWN/$at"; done; mkdir -p "$OWN/rr-cache/x"; cp "$TRAP" "$OWN/rr-cache/x"',
+    "refs of its own": 'for at in bisect worktree rewritten; do mkdir -p "$OWN/refs/$at";'
+    ' echo $OID > "$OWN/refs/$at/x"; done',
+    "a rebase": 'R="$OWN/rebase-merge"; mkdir "$R"; for at in git-rebase-todo done; do'
+    ' echo "exec $TRAP" > "$R/$at"; done; echo $OID > "$R/onto"; echo $OID > "$R/orig-head";'
+    ' : > "$R/interactive"; echo 0 > "$R/end"; echo 0 > "$R/msgnum"',
+}
+"""What a session may try in one of them."""
+
 IN_TWO_STEPS = {
     "hooks of a repository": (
         'harmless lib; mkdir -p "$SUB/x"; cp "$TRAP" "$SUB/x/pre-commit"',
@@ -278,6 +320,10 @@ class Garden:
     def checkout(self, name: str) -> Path:
         """A new one."""
         return Path(shutil.copytree(self._seed, self.base / name, symlinks=True))
+
+    def checkout_of_kind(self, kind: str) -> Path:
+        made = self._run(["sh", "-ec", KINDS[kind]], cwd=self.checkout("x"))
+        return self.base / made.stdout.decode().split()[-1]
 
     def session(self, top: Path, *scripts: str, **env: str) -> list[str]:
         """Run a script as a session does, and others after it, as gates do; return what was said

@@ -9,7 +9,9 @@ import pytest
 from tests.conftest import EXAMPLES
 from tests.e2e.sandbox.layouts import (
     ALONE,
+    IN_ANY_KIND,
     IN_TWO_STEPS,
+    KINDS,
     LAYOUTS,
     LED,
     Garden,
@@ -41,6 +43,26 @@ def test_git_runs_nothing_that_a_session_wrote(garden: Garden, name: str) -> Non
         assert "first" in garden.says(top, "log", "--format=%s", branch), said
     garden.says(top, "status")
     _is_unharmed(garden, top)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        one if one == "a linked worktree" else pytest.param(one, marks=pytest.mark.soak)
+        for one in KINDS
+    ],
+)
+@pytest.mark.parametrize("use", ["auto", pytest.param("landlock", marks=pytest.mark.soak)])
+def test_nor_in_a_checkout_of_another_kind(
+    garden: Garden, kind: str, use: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RALPH_SANDBOX_USE", use)
+    at = garden.checkout_of_kind(kind)
+    assert garden.session(at, planting(IN_ANY_KIND.values()))
+    for top in {at, garden.base / "x", garden.base / "super"}:
+        if top.is_dir():
+            garden.says(top, "status")
+            _is_unharmed(garden, top)
 
 
 @pytest.mark.parametrize("name", ["led", "a rebase", "what is under way", "pipes"])
@@ -281,6 +303,10 @@ def test_without_a_sandbox_it_would(garden: Garden) -> None:
         top = garden.checkout(name)
         garden.without_sandbox(top, planting([script]))
         assert garden.visit(top, "git status; git rebase --continue")
+    garden.caught.unlink()
+    top = garden.checkout_of_kind("a linked worktree")
+    garden.without_sandbox(top, planting(IN_ANY_KIND.values()))
+    assert garden.visit(top, "git status")
 
 
 @pytest.mark.parametrize("seed", range(6))
