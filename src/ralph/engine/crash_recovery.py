@@ -237,7 +237,10 @@ def reopen_lost_tasks(ctx: RunContext) -> None:
         ctx.store.claims.remember_base(made[lost.broken[-1]].task_id, began, None)
     if lost.unreachable:
         names = ", ".join(f"{one[:10]} ({made[one].task_id})" for one in lost.unreachable[:5])
-        ctx.log.warn(f"no branch has these commits of done tasks any more: {names}")
+        ctx.log.warn(
+            f"no branch has these commits of done tasks any more: {names}; `git cherry-pick` brings"
+            " one back, `ralph task reset` does its task again"
+        )
 
 
 def _leave_lost_head(ctx: RunContext, sessions: list[Session]) -> Snapshot | None:
