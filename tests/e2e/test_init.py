@@ -91,6 +91,13 @@ def test_a_gate_whose_program_is_missing_is_not_suggested(fresh: Project) -> Non
     assert settings(fresh) == {}
 
 
+def test_gates_that_cannot_be_tried_for_want_of_a_sandbox_are_not_lost(fresh: Project) -> None:
+    said = fresh.ralph("init", RALPH_SANDBOX_MODE="required", RALPH_SANDBOX_USE="sandbox-exec")
+    assert "gates    not tried: sessions need a sandbox" in said
+    assert "gate     test: make test  is set, and the next run tries it" in said
+    assert settings(fresh)["gates"] == {"test": "make test", "lint": "make lint"}
+
+
 def test_at_a_terminal_it_asks_which_agent_and_whether_to_keep_what_fails(fresh: Project) -> None:
     install(fresh, "claude")
     install(fresh, "codex")

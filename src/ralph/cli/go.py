@@ -231,7 +231,10 @@ def _add_task(project: Project, wish: Wish) -> Task:
 
 def _build_stories(args: Namespace, idea: str) -> int:
     if args.dry_run:
-        raise UsageError("--dry-run is for `ralph story build`", hint="ralph story build --dry-run")
+        raise UsageError(
+            "stories are planned in sessions, so there is no plan for --dry-run to show",
+            hint="ralph story build --dry-run shows what is left of a PRD",
+        )
     args.iterations = None
     building = limited_project(args)
     project = find_project(settings_of(args) | {"execution.limit": 0})

@@ -166,6 +166,12 @@ def _try_gates(project: Project, gates: Mapping[str, str], style: TerminalStyle)
             lines.append(line)
     except RalphError as error:
         print(f"gates    not tried: {error}")
+        # They are no worse than none: a run tries them before it starts.
+        tried = {line.name for line in lines}
+        for name, command in gates.items():
+            if name not in tried:
+                print(f"gate     {name}: {command}  is set, and the next run tries it")
+                lines.append(GateLine(name=name, command=command, remark="not tried yet"))
     return lines
 
 

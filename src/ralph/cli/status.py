@@ -177,7 +177,7 @@ def _worker_cells(one: WorkerOverview) -> tuple[str, ...]:
 def count_line(counts: Counts, style: TerminalStyle) -> str:
     """`4 tasks: 1 done, …`"""
     if not counts.total:
-        return "no tasks yet; `ralph task add TITLE` adds one"
+        return 'no tasks yet; `ralph "what you want"` adds one and does it'
     parts = [
         style.paint_status(f"{number} {status.value.replace('_', ' ')}", status)
         for status in ORDER
