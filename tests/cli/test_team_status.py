@@ -7,7 +7,7 @@ import pytest
 
 from ralph.cli.log_follow import LogFollower
 from ralph.cli.output import TerminalStyle
-from ralph.cli.status import watch
+from ralph.cli.status import lines_that_fit, watch
 from ralph.core.agent_events import ToolUse
 from ralph.core.cost import CostSummary
 from ralph.core.events import (
@@ -30,6 +30,7 @@ from ralph.store.runs import Run
 from ralph.ui.project_view import Overview
 from ralph.ui.session_stream import stream_of
 from ralph.ui.team_overview import TeamOverview
+from ralph.ui.terminal import Size
 from tests.cli.conftest import Cli
 from tests.cli.running import Running, a_run, as_line
 
@@ -172,6 +173,13 @@ def test_watching_ends_with_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert (shown.count("1 merge,"), shown.count("2 merges,")) == (1, 1)
     assert waited == [1.0, 1.0]
+
+
+def test_what_is_watched_fits_the_window_also_where_lines_are_folded() -> None:
+    lines = ["a" * 10, "\x1b[1m" + "b" * 25 + "\x1b[0m", "", "c"]
+    assert lines_that_fit(lines, Size(10, 7)) == lines
+    assert lines_that_fit(lines, Size(10, 6)) == lines[:3]
+    assert lines_that_fit(lines, Size(10, 4)) == lines[:1]
 
 
 def test_json_is_printed_once(ralph: Cli) -> None:

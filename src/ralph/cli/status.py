@@ -13,7 +13,10 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from math import ceil
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
@@ -32,11 +35,14 @@ from ralph.core.times import format_duration, to_iso
 from ralph.store.claims import Counts
 from ralph.store.runs import Run
 from ralph.ui.followed_project import FollowedProject
-from ralph.ui.formatting import REASON_WIDTH, count_text, table
+from ralph.ui.formatting import REASON_WIDTH, count_text, table, text_width, without_colors
 from ralph.ui.needs import NeedKind
 from ralph.ui.project_view import Overview, TaskInProgress
 from ralph.ui.run_view import RunWait
 from ralph.ui.team_overview import TeamOverview, WorkerOverview
+
+if TYPE_CHECKING:
+    from ralph.ui.terminal import Size
 
 INTERVAL_S = 1.0
 UNLISTED = (NeedKind.LOGIN, NeedKind.PLAN, NeedKind.FINDING)
@@ -76,15 +82,23 @@ def watch(
         now = read()
         lines = _lines(now, style)
         if redraws:
-            # What does not fit would scroll away.
-            rows = terminal_size(sys.stdout.fileno()).lines - 1 if now.runs else len(lines)
-            print(TOP + "\n".join(lines[:rows]), flush=True)
+            # At the end all of it may scroll.
+            shown = lines_that_fit(lines, terminal_size(sys.stdout.fileno())) if now.runs else lines
+            print(TOP + "\n".join(shown), flush=True)
         elif is_first or not now.runs:
             print(*lines, sep="\n", flush=True)
         if not now.runs:
             return
         is_first = False
         wait()
+
+
+def lines_that_fit(lines: Sequence[str], size: "Size") -> list[str]:
+    """The first of them: a terminal folds what is long, and what is too much makes it scroll."""
+    rows = accumulate(
+        max(1, ceil(text_width(without_colors(line)) / size.columns)) for line in lines
+    )
+    return [line for line, row in zip(lines, rows, strict=True) if row < size.lines]
 
 
 def _hold(wait: RunWait | None) -> str:
