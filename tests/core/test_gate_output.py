@@ -48,6 +48,45 @@ def test_the_first_failure_of_a_program_is_found(output: str, expected: str) -> 
     assert expected in headline(lines)
 
 
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (
+            "Failures:\n\n  1) Calc adds\n     Failure/Error: expect(1).to eq 2\n\n"
+            "       expected: 2\n            got: 1\n",
+            "1) Calc adds: Failure/Error: expect(1).to eq 2",
+        ),
+        (
+            "There was 1 failure:\n\n1) CalcTest::testAdd\nFailed asserting that 1 matches 2.\n",
+            "1) CalcTest::testAdd: Failed asserting that 1 matches 2.",
+        ),
+        (
+            "> Task :test FAILED\n\nCalcTest > adds() FAILED\n"
+            "    org.opentest4j.AssertionFailedError: expected: <1> but was: <2>\n",
+            "CalcTest > adds() FAILED: org.opentest4j.AssertionFailedError: expected: <1>",
+        ),
+        (
+            "[ERROR] Tests run: 1, Failures: 1, Errors: 0\n[ERROR] Failures: \n"
+            "[ERROR]   CalcTest.adds:12 expected: <1> but was: <2>\n",
+            "[ERROR]   CalcTest.adds:12 expected: <1> but was: <2>",
+        ),
+        (
+            "> x@1.0.0 test\n> jst\n\nsh: 1: jst: not found\n",
+            "sh: 1: jst: not found",
+        ),
+    ],
+    ids=["rspec", "phpunit", "gradle", "maven", "npm"],
+)
+def test_other_programs_are_understood_too(output: str, expected: str) -> None:
+    assert headline(decisive_lines(output)).startswith(expected)
+
+
+def test_what_passing_tests_print_is_not_the_reason() -> None:
+    noise = "usage: shop [-h]\nshop: error: unrecognized arguments: --tea\nValueError: caught\n"
+    output = noise + (RECORDED / "unittest.txt").read_text()
+    assert headline(decisive_lines(output)).startswith("FAIL: test_u (test_a.T.test_u): Assertion")
+
+
 def test_the_values_that_were_compared_are_among_the_lines() -> None:
     for name, value in [("pytest", "assert -1 == 5"), ("tap", "-1 !== 5"), ("cargo", "left: 1")]:
         lines = decisive_lines((RECORDED / f"{name}.txt").read_text())

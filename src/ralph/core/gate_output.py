@@ -31,12 +31,14 @@ _TEST_NAME: Final = re.compile(
     r"| ?FAIL +\S+ > .+"  # vitest
     r"|\s*\d+\) \S.*"  # mocha, rspec, phpunit
     r"|\s*not ok \d.*"  # TAP
+    r"|\S+ > .+ FAILED"  # gradle
     r"|/\S+\.[cm]?[jt]sx?"  # eslint
 )
 _REASON: Final = re.compile(
     r"E   +\S.*"  # pytest
     r"|\s*(?:[\w.]*\.)?\w*(?:Error|Exception|Failure)(?: \[\w+\])?(?:: .*|$)"
     r"|(?:[\w.-]+: )?(?:error(?:\[\w+\])?|fatal|panic): .*"
+    r"|\[ERROR\] +\S+:\d+ .*"  # maven
     r"|\s+error: (?!\|).+"  # TAP
     r"|.*\bpanicked at .*"
     r"|[A-Z]{1,4}\d{3,4} .*"  # ruff
@@ -45,8 +47,8 @@ _REASON: Final = re.compile(
     r"|\s+\d+:\d+\s+error\s.*"  # eslint
     r"|(?:vet: )?\S+\.go:\d+:\d+: .*"
     r"|\s+\S+_test\.go:\d+: .*"
-    r"|\s*(?:Expected|expected|Received|Failure/Error:|Failed asserting)\b.*"
-    r"|.*(?:command not found|No such file or directory|Permission denied).*"
+    r"|\s*(?:Expected|expected|Received|Failure/Error|Failed asserting)\b.*"
+    r"|.*(?:(?:command|:) not found|No such file or directory|Permission denied).*"
 )
 _CONTINUED: Final = re.compile(r"\s*(?:-->|Received\b)")
 """A line that belongs to the reason above it; so does one below a colon."""
@@ -63,8 +65,11 @@ def decisive_lines(output: str) -> tuple[str, ...]:
     Without a line that looks like a reason, return the last lines.
     """
     lines = _clean(output)
-    found = _first(_REASON, lines)
     named = _first(_TEST_NAME, lines)
+    # What looks like a reason above the first failed test may be what passing tests print.
+    found = _first(_REASON, lines, named or 0)
+    if found is None:
+        found = _first(_REASON, lines)
     if found is None:
         found = named if named is not None else _first(_HINT, lines)
     if found is None:
@@ -110,5 +115,5 @@ def _fits(pattern: re.Pattern[str], line: str) -> bool:
     return pattern.match(line) is not None
 
 
-def _first(pattern: re.Pattern[str], lines: Sequence[str]) -> int | None:
-    return next((at for at, line in enumerate(lines) if pattern.match(line)), None)
+def _first(pattern: re.Pattern[str], lines: Sequence[str], start: int = 0) -> int | None:
+    return next((at for at in range(start, len(lines)) if pattern.match(lines[at])), None)
