@@ -21,7 +21,7 @@ from ralph.ui.watch.app import WatchApp
 from ralph.ui.watch.task_tree import PAGE
 from ralph.ui.web.writes import CommandLine, command_of
 from tests.contracts.store_test_helpers import RUN, add
-from tests.ui.watched_project import Watched, a_shop, text_of, typed
+from tests.ui.watched_project import DIFF, Watched, a_shop, text_of, typed
 
 SCREENS = Path(__file__).parent / "watch_screens"
 DRAWS = bool(os.environ.get("RALPH_TEST_DRAW"))
@@ -118,6 +118,26 @@ def test_a_comment_is_about_the_selected_lines(shop: Watched) -> None:
         {"path": "shop.py", "first": 2, "last": 3, "side": "new", "text": "why?"}
     ]
     assert "done" in shown.splitlines()[-2]
+
+
+def test_what_happens_meanwhile_leaves_the_lines_selected(shop: Watched) -> None:
+    async def act(app: WatchApp, pilot: Pilot[None]) -> None:
+        await typed(pilot, "c", "left_square_bracket", "down", "shift+down")
+        app.look()
+        await typed(pilot, "shift+down", "c", *"why?", "enter")
+
+    shop.play(act, task=TaskId("t-1"))
+    ((_, stdin, _),) = shop.ran
+    assert [json.loads(stdin)[0][name] for name in ("first", "last")] == [2, 3]
+
+
+def test_a_comment_goes_to_a_file_with_an_odd_name(shop: Watched) -> None:
+    shop.diff = DIFF.replace("shop.py", "100%25 \u202e\x9b.py")
+    keys = ("c", "left_square_bracket", "down", "c")
+    assert "on 100%25 \ufffd\ufffd.py:2" in shop.screen(*keys, task=TaskId("t-1"))
+    shop.screen(*keys, *"why?", "enter", task=TaskId("t-1"))
+    ((_, stdin, _),) = shop.ran
+    assert json.loads(stdin)[0]["path"] == "100%25 \u202e\x9b.py"
 
 
 def test_removed_lines_can_be_commented_on(shop: Watched) -> None:
@@ -289,8 +309,10 @@ def test_text_of_others_moves_nothing(shop: Watched) -> None:
     evil = "\x1b[2J\x1b[31mred \u202eright \x07\nnext [bold]x[/bold]"
     shop.store.tasks.edit(TaskId("t-4"), TaskEdit(title=evil, description=evil))
     shop.says("work.log", Text(text=evil))
-    for keys in (("2",), ("3",), ("4",), ("5",), ()):
-        shown = shop.screen(*keys, task=TaskId("t-4"), size=(120, 40))
+    shop.store.tasks.edit(TaskId("t-3"), TaskEdit(title=evil))
+    seen = [("t-4", key) for key in "12345si"] + [("t-3", "a")]
+    for task, key in seen:
+        shown = shop.screen(key, task=TaskId(task), size=(120, 40))
         assert not {"\x1b", "\x07", "\u202e"} & set(shown)
         assert "[bold]x[/bold]" in shown
 

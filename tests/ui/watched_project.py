@@ -56,6 +56,7 @@ class Watched:
         self.ran: list[CommandLine] = []
         """The commands of Ralph that the view has run."""
         self.answers = CommandOutput(code=0, stdout=b"", stderr=b"")
+        self.diff = DIFF
         self.is_alive = True
         self.view = ProjectView(
             self.store,
@@ -68,7 +69,7 @@ class Watched:
 
     def ralph(self, words: tuple[str, ...], stdin: bytes) -> CommandOutput:
         if words[0] == "diff":
-            return CommandOutput(code=0, stdout=DIFF.encode(), stderr=b"")
+            return CommandOutput(code=0, stdout=self.diff.encode(), stderr=b"")
         self.ran.append(CommandLine(words, stdin))
         return self.answers
 

@@ -6,7 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ralph.core.safe_text import multi_line, one_line
 from ralph.ui.attempt_view import MARKS
-from ralph.ui.formatting import cost_text, first_line
+from ralph.ui.formatting import cost_text, count_text, first_line
 
 
 def html_templates() -> Environment:
@@ -18,7 +18,7 @@ def html_templates() -> Environment:
         lstrip_blocks=True,
         finalize=_safe,
     )
-    made.globals.update(marks=MARKS)
+    made.globals.update(marks=MARKS, count_text=count_text)
     made.filters.update(
         line=lambda text, width=300: one_line(str(text or ""), width),
         first=first_line,

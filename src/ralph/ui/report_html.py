@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from ralph.core.safe_text import multi_line, one_line
 from ralph.ports.workspace import ChangeReader
-from ralph.ui.formatting import count_text, format_time, parse_time
+from ralph.ui.formatting import format_time, parse_time
 from ralph.ui.gantt_svg import gantt_svg
 from ralph.ui.graph_svg import graph_svg
 from ralph.ui.html_templates import html_templates
@@ -45,7 +45,6 @@ def report_html(report: Report, changes: ChangeReader, now: float) -> str:
             kinds={"+": "add", "-": "del", "@": "hunk", "d": "hunk"},
             most_files=MOST_FILES,
             change_text=change_text,
-            count_text=count_text,
             effort_text=effort_text,
         )
         + "\n"

@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
+from urllib.parse import quote
 
 from rich.text import Text
 from textual import on, work
@@ -390,7 +391,7 @@ class WatchApp(App[None]):
 
     def _comment(self, task: str, attempt: int, lines: DiffRange, text: str | None) -> None:
         if text:
-            about = {"path": lines.path, "side": lines.side, "text": text}
+            about = {"path": quote(lines.path), "side": lines.side, "text": text}
             numbers = {"first": str(lines.first), "last": str(lines.last)}
             where = {"task": task, "attempt": str(attempt)}
             self._do({"do": "comment"} | where | about | numbers)
@@ -400,7 +401,7 @@ class WatchApp(App[None]):
         if need is None or not need.answers:
             self._say("nothing about this needs you")
             return
-        options = [Text(one.command, "cyan") for one in need.answers]
+        options = [one.command for one in need.answers]
         dialog = Choose(f"{need.subject} {need.title}".strip(), need.reason, options)
         self.push_screen(dialog, lambda chosen: self._answer(need, chosen))
 

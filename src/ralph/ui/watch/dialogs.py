@@ -12,6 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
+from ralph.core.safe_text import multi_line, one_line
+
 
 class _Words(TextArea):
     """Enter sends the text."""
@@ -40,9 +42,9 @@ class AskText(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Static(Text(self._title, "bold"))
+            yield Static(Text(one_line(self._title, 500), "bold"))
             if self._about:
-                yield Static(Text(self._about, "dim"))
+                yield Static(Text(one_line(self._about, 500), "dim"))
             yield _Words(soft_wrap=True, show_line_numbers=False, compact=True)
             yield Static(Text(f"{self._keys} · ctrl+j new line · esc cancels", "dim"))
 
@@ -57,16 +59,17 @@ class Choose(ModalScreen[int | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", "cancel")]
 
-    def __init__(self, title: str, about: str, options: Sequence[Text]) -> None:
+    def __init__(self, title: str, about: str, options: Sequence[str]) -> None:
         super().__init__()
         self._title, self._about = title, about
         self._options = options
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Static(Text(self._title, "bold"))
-            yield Static(Text(self._about))
-            yield OptionList(*(Option(one, id=str(at)) for at, one in enumerate(self._options)))
+            yield Static(Text(one_line(self._title, 500), "bold"))
+            yield Static(Text(multi_line(self._about)))
+            options = (Text(one_line(one), "cyan") for one in self._options)
+            yield OptionList(*(Option(one, id=str(at)) for at, one in enumerate(options)))
             yield Static(Text("enter runs it · esc cancels", "dim"))
 
     @on(OptionList.OptionSelected)

@@ -95,14 +95,17 @@ class LineView(ScrollView, can_focus=True):
         return self._lines
 
     def set_lines(self, lines: Iterable[Line], *, at_end: bool = False) -> None:
-        """Show other lines. The cursor stays with what it is about, else with its place."""
-        before, place = self.key, self.cursor
+        """Show other lines. The cursor stays with what it is about, else with its place; so do
+        the lines that are selected with it."""
+        before, place, anchor = self.key, self.cursor, self._key_at(self._anchor)
         self._lines, self._found_at, self._follows = list(lines), -1, False
         self._fold_all()
         if self.has_cursor:
             keys = [line.key for line in self._lines]
-            self.cursor = keys.index(before) if before in keys and before is not None else place
-            self._anchor = -1
+            is_there = before is not None and before in keys
+            self.cursor = keys.index(before) if is_there else place
+            keeps = is_there and anchor is not None and anchor in keys
+            self._anchor = keys.index(anchor) if keeps else -1
             self._settle(1)
             if self.key != before:
                 self.post_message(self.Moved(self, self.key))
@@ -141,7 +144,10 @@ class LineView(ScrollView, can_focus=True):
     @property
     def key(self) -> Hashable:
         """What the line of the cursor is about."""
-        return self._lines[self.cursor].key if 0 <= self.cursor < len(self._lines) else None
+        return self._key_at(self.cursor)
+
+    def _key_at(self, at: int) -> Hashable:
+        return self._lines[at].key if 0 <= at < len(self._lines) else None
 
     @property
     def selected(self) -> list[Hashable]:

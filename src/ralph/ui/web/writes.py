@@ -68,7 +68,8 @@ def _import(fields: Fields) -> CommandLine:
 
 
 def _comment(fields: Fields) -> CommandLine:
-    """Several comments that the script has collected, or the one that is in the form."""
+    """Several comments that the script has collected, or the one that is in the form, where a path
+    is written as in an address: a page cannot hold every path."""
     drafts = fields.get("comments", "")
     if not drafts:
         lines = {name: int(fields[name]) for name in ("first", "last")}
