@@ -77,7 +77,7 @@ class Site:
 
     def close(self) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=120)
 
     def form_token(self) -> str:
         return self.get("/add").partition('name="token" value="')[2].partition('"')[0]
