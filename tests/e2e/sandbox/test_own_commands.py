@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ralph.adapters.executor import process_executor
-from ralph.adapters.executor.command_server import CommandServer
+from ralph.adapters.executor.command_server import CommandServerProcess
 from ralph.adapters.executor.event_loop import SystemClock
 from ralph.adapters.executor.process_executor import ProcessExecutor
 from ralph.adapters.sandbox.own_commands import ServedRunner
@@ -50,7 +50,7 @@ class OwnCommands:
     def server(self) -> int:
         """The number of the process that runs them all."""
         server = self._runner._server
-        assert isinstance(server, CommandServer)
+        assert isinstance(server, CommandServerProcess)
         return server.pid
 
 

@@ -25,7 +25,7 @@ STDERR_BYTES: Final = 16 * 1024
 DIED: Final = -signal.SIGKILL
 
 
-class CommandServer:
+class CommandServerProcess:
     def __init__(self, command: Command, run: "Run") -> None:
         """`run` starts a command here, and waits for its end."""
         self._run = run
@@ -97,13 +97,13 @@ class CommandServer:
             self._child.stderr.close()
 
 
-Run = Callable[[CommandServer, Command, float, Tick | None], CommandOutput]
+Run = Callable[[CommandServerProcess, Command, float, Tick | None], CommandOutput]
 
 
 class ServedCommand:
     """A command of a server, seen like a child of our own."""
 
-    def __init__(self, server: CommandServer, *, has_input: bool) -> None:
+    def __init__(self, server: CommandServerProcess, *, has_input: bool) -> None:
         self._server = server
         self.returncode: int | None = None
         self.stdin: IO[bytes] | None = None

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ralph.adapters.executor import process_control
 from ralph.adapters.executor.child_process import ChildPipes, ChildProcess, SessionLogFile
-from ralph.adapters.executor.command_server import CommandServer, ShortChild, ask_to_end
+from ralph.adapters.executor.command_server import CommandServerProcess, ShortChild, ask_to_end
 from ralph.adapters.executor.event_loop import TICK_S, EventLoop
 from ralph.adapters.executor.process_table import (
     MARKER,
@@ -164,13 +164,13 @@ class ProcessExecutor:
         self._is_ours(child.pid)
         return self._collect(child, command, timeout_s=timeout_s, tick=tick, is_brief=True)
 
-    def start_server(self, command: Command) -> CommandServer:
-        server = CommandServer(command, self._capture_from)
+    def start_server(self, command: Command) -> CommandServerProcess:
+        server = CommandServerProcess(command, self._capture_from)
         self._is_ours(server.pid)
         return server
 
     def _capture_from(
-        self, server: CommandServer, command: Command, timeout_s: float, tick: Tick | None
+        self, server: CommandServerProcess, command: Command, timeout_s: float, tick: Tick | None
     ) -> CommandOutput:
         child = server.start(command)
         self._short = server.pid
