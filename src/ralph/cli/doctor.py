@@ -168,7 +168,7 @@ def _settings(project: Project) -> Checks:
 
 def _gates(project: Project) -> Checks:
     from ralph.documents.gate_commands import cannot_fail
-    from ralph.engine.gates import passes_when_empty
+    from ralph.engine.baseline import passes_when_empty
     from ralph.wiring.gate_runner import passing_when_empty
 
     commands = project.config.gates.commands

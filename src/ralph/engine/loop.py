@@ -29,6 +29,7 @@ from ralph.core.session_ending import Consequence, EndingKind
 from ralph.core.task import Task
 from ralph.core.times import from_iso
 from ralph.engine.agent_selection import account_of, agent_remedy, drop_fallback_agent, is_billed
+from ralph.engine.baseline import take_baseline
 from ralph.engine.control import (
     ask_user_guidance,
     handle_controls,
@@ -43,7 +44,6 @@ from ralph.engine.crash_recovery import (
     recover_dead_workers,
     reopen_lost_tasks,
 )
-from ralph.engine.gates import take_baseline
 from ralph.engine.iteration import IterationResult, interrupted_result, iterate
 from ralph.engine.model_selection import no_such_tier
 from ralph.engine.run_breaker import RunBreaker

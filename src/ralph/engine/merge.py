@@ -16,9 +16,10 @@ from ralph.core.snapshot import Snapshot
 from ralph.core.task import Task
 from ralph.core.transitions import Accepted, Conflicted, Rejected
 from ralph.core.verdict import AttemptVerdict, Verdict, on_gates
+from ralph.engine.baseline import current_baseline, save_baseline
 from ralph.engine.commit_gates import CommitGates
 from ralph.engine.control import tick
-from ralph.engine.gates import current_baseline, run_gates_with_blame, save_baseline
+from ralph.engine.gates import run_gates_with_blame
 from ralph.engine.run_context import RunContext
 from ralph.engine.run_state import EndedAttempt
 from ralph.engine.work_commit import commit_message, trailers

@@ -10,9 +10,10 @@ from ralph.core.run import STOPPED, RunEnding, RunOutcome
 from ralph.core.safe_text import first_few_paths
 from ralph.core.session_events import ReviewStarted
 from ralph.core.verdict import AttemptVerdict
+from ralph.engine.baseline import accept_baseline
 from ralph.engine.control import SKIPPED, block_task, check_abort_file, refuse_if_abort_file
 from ralph.engine.crash_recovery import find_unfinished, recover_dead_workers
-from ralph.engine.gates import accept_baseline, run_gate
+from ralph.engine.gates import run_gate
 from ralph.engine.loop import RunLoop
 from ralph.engine.run_context import MARKER, RunContext
 from ralph.engine.work_commit import save_and_reset

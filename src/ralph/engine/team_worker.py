@@ -21,9 +21,9 @@ from ralph.core.session_ending import EndingKind
 from ralph.core.snapshot import Snapshot, changed_work_files
 from ralph.core.task import TaskStatus
 from ralph.core.transitions import Released
+from ralph.engine.baseline import current_baseline
 from ralph.engine.brief_inputs import BriefDocumentReader
 from ralph.engine.crash_recovery import AFTER_SESSION, is_in_this_checkout
-from ralph.engine.gates import current_baseline
 from ralph.engine.handoff import save_handoff_notes
 from ralph.engine.iteration import IterationResult, interrupted_result, iterate, release_claim
 from ralph.engine.loop import RunLoop

@@ -23,10 +23,11 @@ from ralph.core.verdict import (
     on_nested_repositories,
     on_tampering,
 )
+from ralph.engine.baseline import save_baseline
 from ralph.engine.commit_gates import CommitGates, preview
 from ralph.engine.control import handle_controls
 from ralph.engine.gate_input_check import check_gate_inputs
-from ralph.engine.gates import run_gates_with_blame, save_baseline, undo_gate_changes
+from ralph.engine.gates import run_gates_with_blame, undo_gate_changes
 from ralph.engine.review_comments import answer_comments
 from ralph.engine.run_context import RunContext
 from ralph.engine.run_state import EndedAttempt
