@@ -41,7 +41,8 @@ def page() -> str:
     parts.append("## Short variables\n")
     parts.append(_variables(variables.SHORT))
     parts.append(
-        "`RALPH_DB` is no setting: it names the database, where several checkouts share one."
+        "`RALPH_DB` is no setting: it names the database, a file or an address, where several"
+        " checkouts share one."
         " Neither are `RALPH_ITERATION` and `RALPH_TOTAL`: the number of the first iteration, and"
         " how many there are in all, for a script that counts. Sessions find theirs there.\n"
     )

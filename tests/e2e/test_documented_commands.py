@@ -18,6 +18,7 @@ import pytest
 from tests.e2e.conftest import Project, end_in_order, wait_for
 from tests.e2e.ralph_process import RALPH, run_ralph
 from tests.e2e.terminal import Terminal
+from tests.postgres_server import new_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted([*DOCS.glob("how-to/*.md"), DOCS / "tutorial.md"])
@@ -68,6 +69,8 @@ NAMES: Final = {
     "m-12": "MEMORY",
     "BACKUP": "BACKUP",
     "20261115-084300-1234": "RUN",
+    "postgres://ralph@db.example.org/tasks": "ADDRESS",
+    "postgres://ralph@db.example.org/copy": "COPY",
 }
 """What a page writes for something that it cannot know, and the variable with the real name."""
 
@@ -97,6 +100,7 @@ BEFORE: Final = {
     ("build-a-feature", "Undo a task"): DONE,
     ("choose-a-model", "Choose a model, and see what it costs"): ADD,
     ("choose-a-model", "Costs"): DONE,
+    ("many-machines", "ralph run"): ADD,
     ("read-the-report", "Read the report"): f"{DONE};"
     " export RUN=$(ralph report --json | jq -r .run.id)",
     (
@@ -168,6 +172,7 @@ LEFT_OUT: Final = {
     "ralph agents probe claude": "needs a login",
     "ralph run --agent claude": "needs a login",
     "uv tool install ralphloop": "needs a network",
+    "pip install 'ralphloop[postgres]'": "needs a network",
     "ralph serve --host 192.168.1.5 --token-file ~/.ralph-token": "needs that address",
     "ssh -L 8080:127.0.0.1:8080 build-host": "needs another machine",
 }
@@ -301,6 +306,19 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
         end_in_order(process)
 
 
+@pytest.fixture
+def addresses(page: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Of databases, for the page that names some."""
+    if page.stem != "many-machines":
+        yield
+        return
+    with new_schema() as one, new_schema() as other:
+        monkeypatch.setenv("ADDRESS", one)
+        monkeypatch.setenv("COPY", other)
+        yield
+
+
+@pytest.mark.usefixtures("addresses")
 @pytest.mark.parametrize("page", [page for page in PAGES if [*blocks(page)]], ids=name)
 def test_every_command_of_a_page_runs_as_it_is_printed(page: Path, reader: Reader) -> None:
     section = ""

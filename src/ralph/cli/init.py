@@ -12,7 +12,8 @@ from ralph.cli.options import YES, settings_of
 from ralph.cli.output import TerminalStyle
 from ralph.cli.project_access import open_project, project_with_store
 from ralph.cli.prompts import can_ask, confirm, says_yes
-from ralph.config.store_address import is_address, save_address, shown_address
+from ralph.config.project import ADDRESS
+from ralph.config.store_address import save_address, shown_address
 from ralph.core.errors import CannotWrite, Missing, RalphError, UsageError
 from ralph.core.gate_output import headline
 from ralph.core.gates import GateResult
@@ -257,7 +258,7 @@ def _database(args: Namespace) -> tuple[str, bool]:
 
 
 def _server(project: Project, address: str) -> tuple[str, bool]:
-    if not is_address(address):
+    if not address.startswith(ADDRESS):
         raise UsageError(
             f"{one_line(address)} is no address of a PostgreSQL database",
             hint="it begins with postgres://",

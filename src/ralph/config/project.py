@@ -5,12 +5,13 @@ import os
 import msgspec
 
 from ralph.config.sources import Source
-from ralph.config.store_address import is_address, saved_address, shown_address
 from ralph.config.variables import runs_folder
 from ralph.core.settings import Config
 
 DEFAULT = Source("default")
 RUNS = ".ralph/runs"
+ADDRESS = ("postgres://", "postgresql://")
+"""How the name of a database begins that is on a server, and no file."""
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,18 +75,22 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
         """The database where it is a file. `RALPH_DB` lets several checkouts share a store."""
         named = os.environ.get("RALPH_DB", "")
         own = os.path.join(self.state, "progress.db")
-        return own if not named or is_address(named) else named
+        return own if not named or named.startswith(ADDRESS) else named
 
     @property
     def store_address(self) -> str:
         """The address of the database where it is on a server; empty where it is a file."""
         named = os.environ.get("RALPH_DB", "")
         if named:
-            return named if is_address(named) else ""
+            return named if named.startswith(ADDRESS) else ""
+        from ralph.config.store_address import saved_address
+
         return saved_address(self.root)
 
     @property
     def store_name(self) -> str:
         """What to call the database in messages."""
+        from ralph.config.store_address import shown_address
+
         address = self.store_address
         return shown_address(address) if address else self.database

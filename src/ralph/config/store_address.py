@@ -5,22 +5,17 @@ in `.git/ralph`, which sessions do not see.
 """
 
 import os
-from typing import Final
-from urllib.parse import urlsplit
+from contextlib import suppress
 
+from ralph.core.errors import UnusableData
 from ralph.files import or_cannot_write, read_regular, replace_file
 from ralph.git_layout import find_layout, top_of
-
-SCHEMES: Final = ("postgres://", "postgresql://")
-
-
-def is_address(name: str) -> bool:
-    """Whether it names a server, and no file."""
-    return name.startswith(SCHEMES)
 
 
 def shown_address(address: str) -> str:
     """The address without user, password and options."""
+    from urllib.parse import urlsplit  # most commands open a file
+
     parts = urlsplit(address)
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
@@ -28,11 +23,11 @@ def shown_address(address: str) -> str:
 
 def saved_address(root: str) -> str:
     """What `ralph init --store` has saved for the project; empty if nothing."""
-    path = _file_of(root)
-    try:
+    # Of a checkout without a repository nothing is known.
+    with suppress(FileNotFoundError, UnusableData):
+        path = _file_of(root)
         return read_regular(path).decode() if path else ""
-    except FileNotFoundError:
-        return ""
+    return ""
 
 
 def save_address(root: str, address: str) -> None:

@@ -6,7 +6,8 @@ from contextlib import closing
 from ralph.adapters.executor.own_process import is_alive
 from ralph.adapters.sqlite.backups import Backups
 from ralph.adapters.sqlite.database import open_sqlite_store
-from ralph.config.store_address import is_address, shown_address
+from ralph.config.project import ADDRESS
+from ralph.config.store_address import shown_address
 from ralph.core.errors import Busy, UsageError
 from ralph.store.copying import CopiedStore, copy_store
 from ralph.store.store import Store
@@ -27,11 +28,11 @@ def copy_project_store(project: Project, target: str) -> tuple[CopiedStore, str]
         copied = copy_store(source, copy)
         if wrong := copy.check():
             raise UsageError(f"the copy is not right: {wrong[0]}", hint="do not use it")
-    return copied, shown_address(target) if is_address(target) else target
+    return copied, shown_address(target) if target.startswith(ADDRESS) else target
 
 
 def _opened(project: Project, target: str) -> Store:
-    if is_address(target):
+    if target.startswith(ADDRESS):
         return open_server_store(target)
     is_own = os.path.realpath(target) == os.path.realpath(project.database)
     return open_sqlite_store(target, backups=backups_of(project) if is_own else Backups(""))
