@@ -2,8 +2,15 @@
 
 import pytest
 
-from ralph.testing.model import Refused, ScriptedCall, Shell, Silent, Turn, do, say
-from ralph.testing.model.script import ModelScript, OffScript, Scripts, fault_of
+from ralph.testing.model import Refused, ScriptedCall, Shell, Silent, Turn, Write, do, say
+from ralph.testing.model.script import (
+    ModelRequestLog,
+    ModelScript,
+    OffScript,
+    Scripts,
+    fault_of,
+    fill,
+)
 
 ONE = do(Shell(command="ls"))
 TWO = do(Shell(command="ls"), Shell(command="pwd"))
@@ -71,3 +78,11 @@ def test_a_script_that_is_to_end_early_is_not_missed() -> None:
 def test_a_call_by_name_keeps_its_words() -> None:
     call = ScriptedCall(name="anything", input={"a": 1})
     assert do(call, text="so").actions == (call,)
+
+
+def test_a_file_is_made_by_the_names_that_the_agents_tool_declares() -> None:
+    turn = do(Write(path="a", text="b"))
+    for names in (("file_path", "content"), ("path", "file_text"), ("filePath", "content")):
+        asked = ModelRequestLog(inputs={"Write": frozenset(names)})
+        (call,) = fill(turn, asked).calls
+        assert call.input == dict(zip(names, ("a", "b"), strict=True))

@@ -210,7 +210,7 @@ def test_many_clients_at_once_are_served_each_in_its_place(model_server: ModelSe
     [
         (messages("unheard-of"), "scenario unheard-of: there is none"),
         (messages("x", 9), "scenario x: it has 2 turns"),
-        (messages("x", tools=[{"name": "Fly"}]), "none of Write, Create, apply_patch is offered"),
+        (messages("x", tools=[{"name": "Fly"}]), "none of Write, Create, create, write"),
         (messages("y", messages=[{"role": "user", "content": "[[scenario:y]]"}]), "{cwd}"),
         ([], "not understood"),
         (b"{", "not understood"),

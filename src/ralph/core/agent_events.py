@@ -46,6 +46,7 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, tag="request", tag
     output_tokens: int = 0
     is_main: bool = True
     """False: of a sub-agent, which has a context of its own."""
+    cost_usd: float | None = None
 
 
 class AgentStarted(msgspec.Struct, frozen=True, kw_only=True, tag="started", tag_field="event"):

@@ -36,6 +36,8 @@ class StreamSummary(msgspec.Struct, kw_only=True):
     usage: agent.TokenUsage | None = None
     used: agent.TokenUsage = agent.TokenUsage()
     """What its requests have used so far, where it reports them while it works."""
+    cost_usd: float | None = None
+    """What these requests have cost, where it reports that."""
     context: int = 0
     """Tokens in its context after the last of them."""
     opened: int = 0
@@ -105,6 +107,8 @@ class StreamSummary(msgspec.Struct, kw_only=True):
 
     def _request(self, event: agent.ModelRequest) -> None:
         self.used = agent.sum_of_usage((self.used, event))
+        if event.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + event.cost_usd
         if event.is_main:
             self.opened = self.opened or event.input_tokens
             # What it writes is read again with the next request.
@@ -155,7 +159,7 @@ def classify_ending(
         detail=detail,
         resets_at=_resets_at(digest) if CONSEQUENCES[ended] is Consequence.WAIT else None,
         model=(result.model if result else "") or digest.model,
-        cost_usd=result.cost_usd if result else None,
+        cost_usd=digest.cost_usd if result is None or result.cost_usd is None else result.cost_usd,
         input_tokens=usage.input_tokens if usage else None,
         cached_tokens=usage.cached_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,

@@ -78,8 +78,9 @@ class BudgetTracker:
         price = self.prices.get(digest.model) or self.prices.get(asked)
         is_reported = digest.used != TokenUsage()
         used = digest.used if is_reported else TokenUsage(input_tokens=digest.tokens)
+        guess_usd = token_cost_usd(used, price) if price else None
         return BudgetUsage(
-            session_usd=token_cost_usd(used, price) if price else None,
+            session_usd=guess_usd if digest.cost_usd is None else digest.cost_usd,
             is_guess=not is_reported,
             session_tokens=digest.tokens,
             run_usd=self.usage.run_usd,

@@ -21,6 +21,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     prepare: Callable[[Path, str], dict[str, str]]
     """Writes into a home directory, for a model at this address; returns variables."""
 
+    @property
+    def model_asked(self) -> str:
+        """The model by the name that reaches the provider."""
+        return self.model.removeprefix("custom:").removeprefix("scripted/")
+
 
 def _claude(home: Path, url: str) -> dict[str, str]:
     del home
@@ -81,6 +86,19 @@ def _copilot(home: Path, url: str) -> dict[str, str]:
     }
 
 
+def _pi(home: Path, url: str) -> dict[str, str]:
+    folder = home / ".pi" / "agent"
+    folder.mkdir(parents=True)
+    provider = {
+        "baseUrl": url,
+        "api": "anthropic-messages",
+        "apiKey": KEY,
+        "models": [{"id": "scripted", "contextWindow": 200_000, "maxTokens": 8192}],
+    }
+    (folder / "models.json").write_text(json.dumps({"providers": {"scripted": provider}}))
+    return {}
+
+
 SETUPS: Final = {
     "claude": Setup(
         name="claude",
@@ -108,9 +126,10 @@ SETUPS: Final = {
         pass_env=("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_API_KEY"),
         prepare=_copilot,
     ),
+    "pi": Setup(name="pi", model="scripted/scripted", prepare=_pi),
 }
 
-AGENTS: Final = ("claude", "codex", "droid", "copilot")
+AGENTS: Final = ("claude", "codex", "droid", "copilot", "pi")
 """Where the ways of each of them are the point."""
 
 CODEX_TOO: Final = pytest.param("codex", marks=pytest.mark.soak)
@@ -120,7 +139,7 @@ ONE_FOR_ALL: Final = (
     "claude",
     CODEX_TOO,
     pytest.param("droid", marks=pytest.mark.soak),
-    *(pytest.param(name, marks=pytest.mark.agents) for name in ("copilot",)),
+    *(pytest.param(name, marks=pytest.mark.agents) for name in ("copilot", "pi")),
 )
 """Where Ralph does the same for all of them, and what they print is in the transcripts: a session
 takes seconds, so `make soak` and `make test-agents` run the others."""

@@ -19,6 +19,9 @@ def test_a_chain_of_tasks_becomes_commits(real: Real, agent: str) -> None:
     assert events[-1]["outcome"] == "complete"
     assert [project.status(task) for task in (one, two)] == ["done"] * 2
     assert [project.endings(task) for task in (one, two)] == [["finished"]] * 2
+    used = [one for one in events if one["event"] == "session_ended"]
+    tokens = {(one["input_tokens"], one["cached_tokens"], one["output_tokens"]) for one in used}
+    assert tokens == {(3900, 3000, 60)}, "what the scripted model says of its three answers"
     subjects = [line for line in project.commits() if line.startswith("Add ")]
     assert subjects == ["Add two", "Add one"]
     for name in ("one", "two"):
@@ -31,4 +34,4 @@ def test_a_chain_of_tasks_becomes_commits(real: Real, agent: str) -> None:
         assert {request.cwd for request in asked} == {str(project.path)}
         assert {request.task for request in asked} == {task}
         assert {request.auth.removeprefix("Bearer ") for request in asked} == {KEY}
-        assert {request.model for request in asked} == {SETUPS[agent].model.removeprefix("custom:")}
+        assert {request.model for request in asked} == {SETUPS[agent].model_asked}

@@ -151,6 +151,7 @@ UNPAID = {
     ),
     "codex": Refused(status=429, kind="insufficient_quota", message="no quota", times=None),
     "copilot": Refused(status=402, kind="billing_error", message="payment required", times=None),
+    "pi": Refused(status=402, kind="billing_error", message="payment required", times=None),
     "droid": Refused(status=402, kind="billing_error", message="payment required", times=None),
 }
 

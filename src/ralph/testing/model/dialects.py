@@ -44,7 +44,7 @@ def _received(
     system: Iterable[str],
     user: Iterable[str],
     results: Iterable[str],
-    tools: Iterable[str],
+    tools: Iterable[tuple[str, Any]],
 ) -> ModelRequestLog:
     rules, said = "\n".join(system), "\n".join(user)
     scenarios = MARKER.findall(said) or MARKER.findall(rules) or ["default"]
@@ -56,7 +56,7 @@ def _received(
         system=rules,
         user=said,
         results=tuple(results),
-        tools=frozenset(tools),
+        inputs={name: frozenset((schema or {}).get("properties", ())) for name, schema in tools},
         cwd=cwd[1].strip() if cwd else None,
         task=task[1].strip() if task else None,
     )
@@ -98,7 +98,11 @@ class Anthropic:
                     for block in content
                     if block.get("type") == "tool_result"
                 ]
-        tools = (tool["name"] for tool in body.get("tools", ()) if "name" in tool)
+        tools = (
+            (tool["name"], tool.get("input_schema"))
+            for tool in body.get("tools", ())
+            if "name" in tool
+        )
         return _received(body, system, user, results, tools)
 
     def stream(self, reply: Reply, new: NewId) -> Iterator[bytes]:
@@ -192,7 +196,8 @@ class Chat:
         for message in body.get("messages", ()):
             role = "system" if message.get("role") == "developer" else message.get("role")
             said.setdefault(role, []).append(_words(message.get("content"), "text"))
-        tools = (tool["function"]["name"] for tool in body.get("tools", ()))
+        functions = (tool["function"] for tool in body.get("tools", ()))
+        tools = ((one["name"], one.get("parameters")) for one in functions)
         system, user, results = (said.get(role, ()) for role in ("system", "user", "tool"))
         return _received(body, system, user, results, tools)
 
@@ -277,7 +282,11 @@ class Responses:
                 system.append(text)
             if item.get("type") in TOOL_OUTPUTS:
                 results.append(_words(item.get("output"), "input_text", "output_text", "text"))
-        tools = (tool["name"] for tool in body.get("tools", ()) if "name" in tool)
+        tools = (
+            (tool["name"], tool.get("parameters"))
+            for tool in body.get("tools", ())
+            if "name" in tool
+        )
         return _received(body, system, user, results, tools)
 
     def stream(self, reply: Reply, new: NewId) -> Iterator[bytes]:

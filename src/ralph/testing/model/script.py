@@ -12,7 +12,7 @@ from msgspec.structs import replace
 MARKER: Final = re.compile(r"\[\[scenario:([^\]\s]+)\]\]")
 """Names the scenario, anywhere in the conversation; the last one wins."""
 
-CWD: Final = re.compile(r"(?:[Ww]orking directory: |<cwd>\n?|% pwd\n)([^\n<]+)")
+CWD: Final = re.compile(r"(?:[Ww]orking directory(?:: | is `)|<cwd>\n?|% pwd\n)([^\n<`]+)")
 """How agents tell their model where they work."""
 
 TASK: Final = re.compile(r"^## (?:Your task|The task that is said to be done): (\S+)", re.MULTILINE)
@@ -39,13 +39,18 @@ class ModelRequestLog(msgspec.Struct, frozen=True, kw_only=True):
     user: str = ""
     results: tuple[str, ...] = ()
     """What tools answered, in order."""
-    tools: frozenset[str] = frozenset()
+    inputs: Mapping[str, frozenset[str]] = {}
+    """The tools that it offers, and the names of the parts of their input."""
     cwd: str | None = None
     task: str | None = None
     size: int = 0
     """Of the body, in bytes."""
     retry: int = 0
     """How many requests came before it for the same turn of the same scenario."""
+
+    @property
+    def tools(self) -> frozenset[str]:
+        return frozenset(self.inputs)
 
     @property
     def wants_title(self) -> bool:
@@ -258,7 +263,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 def fill(turn: Turn, asked: ModelRequestLog) -> Reply:
     """Make the reply, or raise OffScript if the request lacks what the script needs."""
-    calls = [_tool_call(action, asked.tools) for action in turn.actions]
+    calls = [_tool_call(action, asked) for action in turn.actions]
     return Reply(
         model=asked.model,
         text=_filled(turn.text, asked),
@@ -300,18 +305,12 @@ def _create(write: Write) -> dict[str, object]:
 
 
 WRITERS: Final[Mapping[str, Callable[[Write], dict[str, object] | str]]] = {
-    "Write": _create,
-    "Create": _create,
-    "create": lambda write: {"path": write.path, "file_text": write.text},
-    # Agents name the same tool alike and its input in their own ways.
-    "write": lambda write: {
-        "path": write.path,
-        "filePath": write.path,
-        "content": write.text,
-    },
-    "write_file": _create,
+    **dict.fromkeys(("Write", "Create", "create", "write", "write_file"), _create),
     "apply_patch": _patch,
 }
+
+ALIASES: Final = {"file_path": ("path", "filePath"), "content": ("file_text",)}
+"""Agents have the same tools, and their own names for the parts of the input."""
 
 RISK: Final = {"riskLevel": "medium", "riskLevelReason": "as scripted", "timeout": 600}
 
@@ -329,19 +328,30 @@ SHELLS: Final[Mapping[str, Callable[[Shell], dict[str, object] | str]]] = {
 }
 
 
-def _tool_call(action: ScriptedAction, offered: frozenset[str]) -> ScriptedCall:
+def _tool_call(action: ScriptedAction, asked: ModelRequestLog) -> ScriptedCall:
     """Return the call for an action, by the tools that the agent offers."""
     match action:
         case ScriptedCall():
             return action
         case Write():
-            return _first_offered(WRITERS, action, offered)
+            return _first_offered(WRITERS, action, asked)
         case Shell():
-            return _first_offered(SHELLS, action, offered)
+            return _first_offered(SHELLS, action, asked)
 
 
-def _first_offered(known: Mapping[str, Any], action: Any, offered: frozenset[str]) -> ScriptedCall:
+def _first_offered(known: Mapping[str, Any], action: Any, asked: ModelRequestLog) -> ScriptedCall:
     for name, input_of in known.items():
-        if name in offered:
-            return ScriptedCall(name=name, input=input_of(action))
-    raise OffScript(f"none of {', '.join(known)} is offered, only {', '.join(sorted(offered))}")
+        if name in asked.tools:
+            return ScriptedCall(name=name, input=_declared(input_of(action), asked.inputs[name]))
+    offered = ", ".join(sorted(asked.tools))
+    raise OffScript(f"none of {', '.join(known)} is offered, only {offered}")
+
+
+def _declared(given: dict[str, object] | str, declared: frozenset[str]) -> dict[str, object] | str:
+    """Return the input with the names that the tool declares for its parts."""
+    if isinstance(given, str):
+        return given
+    return {
+        next((name for name in (key, *ALIASES.get(key, ())) if name in declared), key): value
+        for key, value in given.items()
+    }

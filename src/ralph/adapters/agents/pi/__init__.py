@@ -1,0 +1,1 @@
+"""Pi as an agent."""
