@@ -92,7 +92,7 @@ class Retry(JsonPart, frozen=True, tag="auto_retry_start", rename="camel"):
     error_message: str = ""
 
 
-class Session(JsonPart, frozen=True, tag="session"):
+class SessionStart(JsonPart, frozen=True, tag="session"):
     """The session is up."""
 
 
@@ -103,7 +103,7 @@ class AgentEnd(JsonPart, frozen=True, tag="agent_end", rename="camel"):
     will_retry: bool = False
 
 
-Line = MessageUpdate | MessageEnd | ToolStart | ToolEnd | Retry | Session | AgentEnd
+Line = MessageUpdate | MessageEnd | ToolStart | ToolEnd | Retry | SessionStart | AgentEnd
 SILENT: Final = str.split("""
     agent_settled agent_start auto_retry_end entry_appended message_start tool_execution_update
     turn_end turn_start
@@ -135,7 +135,7 @@ def read_output(block: bytes) -> Iterator[agent.AgentEvent]:
                     attempt=line.attempt,
                     delay_s=None if delay_ms is None else delay_ms / 1000,
                 )
-            case Session():
+            case SessionStart():
                 yield agent.AgentStarted()
             case AgentEnd():
                 yield from _ended(line)
