@@ -77,7 +77,7 @@ def test_doctor_checks_the_store(shared: Project) -> None:
 
 
 def test_a_database_on_a_server_is_not_replaced(shared: Project) -> None:
-    said = "whoever runs the server has its backups"
+    said = "the administrator of the server has its backups"
     refused(shared.try_ralph("init", "--new-database", "--yes"), 64, said)
     refused(shared.try_ralph("doctor", "--restore", "--yes"), 64, said)
 

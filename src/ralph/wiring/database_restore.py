@@ -60,7 +60,7 @@ def _refuse_server(project: Project) -> None:
     if project.store_address:
         raise UsageError(
             f"the tasks are in {project.store_name}, which Ralph does not replace",
-            hint="whoever runs the server has its backups",
+            hint="the administrator of the server has its backups",
         )
 
 

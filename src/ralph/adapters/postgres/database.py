@@ -28,7 +28,7 @@ Connection = psycopg.Connection[Row]
 
 PATIENCE_S: Final = 180.0
 """How long to wait for a server that is gone: as long as three leases. What runs meanwhile goes
-on, and nobody takes it over, since others cannot reach the server either."""
+on. No other worker takes it over, since none can reach the server."""
 NAP_S: Final = 0.2
 DEFAULTS: Final = {
     "application_name": "ralph",
@@ -252,7 +252,7 @@ class PostgresDatabase:
         return []
 
     def back_up(self) -> str | None:
-        """None: whoever runs the server makes its backups."""
+        """None: the administrator of the server makes its backups."""
         return None
 
     def keep_reserve(self) -> None:

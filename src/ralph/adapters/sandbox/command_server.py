@@ -5,7 +5,7 @@
 Its standard input is a socket. Each request comes with three files, which are the standard input,
 output and error of the command; the answer is the exit code. It ends with the socket.
 
-It is the first process of its sandbox, so nothing inside can signal it, and it allows nobody to
+It is the first process of its sandbox, so nothing inside can signal it, and no other process can
 look into its memory. After each command it kills what that has left running. Where a command has
 left anything else behind, it ends as well, and the next command gets a new sandbox.
 """
