@@ -1,4 +1,4 @@
-"""Find the lines of a gate's output that say why it failed."""
+"""Read the output of a gate: the lines that say why it failed, and the coverage that it reports."""
 
 import re
 from collections.abc import Sequence
@@ -117,3 +117,33 @@ def _fits(pattern: re.Pattern[str], line: str) -> bool:
 
 def _first(pattern: re.Pattern[str], lines: Sequence[str], start: int = 0) -> int | None:
     return next((at for at in range(start, len(lines)) if pattern.match(lines[at])), None)
+
+
+# Coverage
+
+_TOTAL: Final = re.compile(r"(?i)^\W*(total|all files)\b")
+_NAMED: Final = re.compile(r"(?i)\b(coverage|covered|lines|statements)\b")
+_PERCENT: Final = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d+)?)\s?%")
+_CELL: Final = re.compile(r"\|\s*(\d{1,3}(?:\.\d+)?)\s*(?=\|)")
+
+
+def coverage_percent(text: str) -> float | None:
+    """The percentage in a line of totals, otherwise in the last line about coverage, otherwise in
+    the last line that has one; None if there is none."""
+    lines = [_ESCAPE.sub("", line) for line in text.splitlines()]
+    for wanted in (_TOTAL, _NAMED, None):
+        for line in reversed(lines):
+            if wanted is not None and not wanted.search(line):
+                continue
+            if (found := _share(line, first=wanted is _TOTAL)) is not None:
+                return found
+    return None
+
+
+def _share(line: str, *, first: bool) -> float | None:
+    found = [share for share in map(float, _PERCENT.findall(line)) if share <= 100]
+    if found:
+        return found[-1]
+    # Tables with % in their heads: statements come first.
+    cells = [float(cell) for cell in _CELL.findall(line)] if first else []
+    return cells[0] if cells and cells[0] <= 100 else None

@@ -11,14 +11,13 @@ from msgspec.structs import replace
 
 from ralph.core.errors import CannotWrite
 from ralph.core.events import GateEnded, GateStarted
-from ralph.core.gate_output import decisive_lines
+from ralph.core.gate_output import coverage_percent, decisive_lines
 from ralph.core.gates import Gate, GateEvidence, GateResult, compare_with_baseline
 from ralph.core.ids import TaskId
 from ralph.core.process_exit import ProcessExit, was_killed
 from ralph.core.safe_text import first_few_paths
 from ralph.core.session_ending import EndingKind
 from ralph.core.snapshot import Snapshot
-from ralph.documents.coverage import coverage_percent
 from ralph.engine.control import tick
 from ralph.engine.run_context import RunContext
 from ralph.engine.sandboxed_process import SandboxedExecutor

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph.documents.coverage import coverage_percent
+from ralph.core.gate_output import coverage_percent
 
 PYTHON = """\
 Name          Stmts   Miss  Cover
