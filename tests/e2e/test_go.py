@@ -185,5 +185,6 @@ def test_a_wish_for_several_workers_becomes_a_goal(project: Project) -> None:
     said = project.ralph("sell tea", "--workers", "2", code=6)
     assert "plan     2 code tasks: .ralph/specs/sell-tea/design/detailed-design.md" in said
     assert "waits for approval" in said
+    assert "complete:" not in said, "the steps of a plan have no summaries of their own"
     said = project.ralph("go", "--workers", "2", "--yes")
     assert "complete: feature sell-tea is done" in said

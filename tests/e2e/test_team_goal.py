@@ -185,7 +185,7 @@ def test_a_person_designs_with_an_agent_looks_and_approves(project: Project) -> 
     terminal.type(b"go\n")
     terminal.until(lambda: b"approve the plan of sell-tea?" in terminal.seen, "the question")
     assert b"step01-task-02" in terminal.seen
-    terminal.type(b"y\n")
+    terminal.type(b"\n")
     terminal.until(lambda: b"next: ralph team run sell-tea" in terminal.seen, "the end")
     assert terminal.ended() == 0
     assert "- Ours" in (project.path / ".ralph/agents.md").read_text()

@@ -113,7 +113,8 @@ def _write(project: Project, goal: Goal, step: GoalStep, args: Namespace) -> int
     if step is GoalStep.DESIGN and not is_alone:
         return _write_design_together(project, goal)
     planned = goal.planning_task(step)
-    with open_run(project, args, planning_target(project, planned), planned.command) as ctx:
+    target = planning_target(project, planned)
+    with open_run(project, args, target, planned.command, is_step=True) as ctx:
         return plan_step(ctx, goal, step).exit_code
 
 
@@ -133,7 +134,7 @@ def _ask_approval(project: Project, goal: Goal, args: Namespace) -> int:
     show_plan(project, args, [plan, *tasks], len(tasks))
     if not args.yes:
         asks = not args.json and has_terminal()
-        if not (asks and says_yes(f"approve the plan of {goal.name}? [y/N] ")):
+        if not (asks and says_yes(f"approve the plan of {goal.name}? [Y/n] ", default=True)):
             if not args.json:
                 print(f"the plan of {goal.name} is written and waits for approval")
                 print(
