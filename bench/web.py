@@ -24,8 +24,6 @@ from ralph.adapters.executor.own_process import this_process
 from ralph.adapters.sqlite.database import open_sqlite_store
 from ralph.core.events import GateEnded, RunStarted
 from ralph.core.ids import RunId, TaskId, WorkerId
-from ralph.core.times import to_iso
-from ralph.store.runs import Run
 
 RALPH: Final = os.path.join(os.path.dirname(sys.executable), "ralph")
 TASKS: Final = 10_000
@@ -122,13 +120,7 @@ def _begin_run(project: str) -> None:
     store = open_sqlite_store(os.path.join(project, ".ralph", "progress.db"))
     run, worker, task = RunId("run-1"), WorkerId("agent-00000001"), TaskId("t-000000")
     begun = RunStarted(run_id=run, worker=worker, target="all tasks", agent="x", checkout=project)
-    facts = {"target": "all tasks", "agent": "x", "checkout": project, "sandbox": "off"}
-    store.runs.start(
-        Run(id=run, worker=worker, started_at=to_iso(time.time()), **facts),
-        this_process(),
-        3600.0,
-        begun,
-    )
+    store.runs.start(begun, this_process(), 3600.0)
     gate = GateEnded(name="test", task_id=task, passed=True, code=0, duration_s=1.0)
 
     def record() -> None:
