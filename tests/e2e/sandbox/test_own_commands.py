@@ -126,7 +126,7 @@ def test_a_command_that_hangs_is_asked_to_end(
     monkeypatch.setattr(process_executor, "END_WAIT_S", 60.0)
     own.sh("true")
     first, begun = own.server, plain.path / "begun"
-    script = f'trap "echo asked > asked.txt; exit" TERM; {FOREVER} & echo > begun; wait'
+    script = f'trap "echo asked > asked.txt; exit" TERM; setsid {FOREVER} & echo > begun; wait'
     with pytest.raises(Interrupted):
         own.sh(script, tick=begun.exists)
     assert plain.path.joinpath("asked.txt").read_text() == "asked\n"
