@@ -202,11 +202,11 @@ class TeamTally:
         """The failures in a row of each worker, as its breaker counts them."""
         return {
             slot: breakers[slot].failures if slot in breakers else 0
-            for slot in sorted(self._shares, key=slot_place)
+            for slot in sorted(self._shares, key=slot_order)
         }
 
     def metrics(self) -> dict[str, object]:
-        shares = {slot: self._shares[slot] for slot in sorted(self._shares, key=slot_place)}
+        shares = {slot: self._shares[slot] for slot in sorted(self._shares, key=slot_order)}
         completed = sum(share["completed"] for share in shares.values())
         failed = sum(share["failed"] for share in shares.values())
         return {
@@ -218,8 +218,8 @@ class TeamTally:
         }
 
 
-def slot_place(slot: str) -> tuple[int, str]:
-    """`teammate-2` before `teammate-10`."""
+def slot_order(slot: str) -> tuple[int, str]:
+    """A key to sort by: `teammate-2` comes before `teammate-10`."""
     number = slot.rpartition("-")[2]
     return (int(number) if number.isdecimal() and len(number) < 10 else 0, slot)
 

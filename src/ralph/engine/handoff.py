@@ -143,7 +143,9 @@ def archive_segment(
 ) -> None:
     """What it leaves goes to the file for the next one; all that it was, to the store."""
     task = claim.task
-    text, changes = save_handoff_notes(ctx, session, why=handoff.reason, said=final_message(ending))
+    text, changes = save_handoff_notes(
+        ctx, session, why=handoff.reason, said=message_if_finished(ending)
+    )
     segment = SessionSegment(
         session_id=session.id,
         number=ctx.memory_file.part,
@@ -212,8 +214,8 @@ def save_handoff_notes(
     return ctx.memory_file.save_session_notes(session, changes, why=why, said=said), changes
 
 
-def final_message(ending: SessionEnding) -> str:
-    """What it had to say, where it came to its end and could not write it."""
+def message_if_finished(ending: SessionEnding) -> str:
+    """The final message of a session that ended by itself; empty for others."""
     return ending.message if ending.ended is EndingKind.FINISHED else ""
 
 

@@ -11,7 +11,7 @@ from ralph.core.agent_events import AgentEvent
 from ralph.core.ids import TaskId, WorkerId
 from ralph.core.run import RunOutcome
 from ralph.core.safe_text import one_line
-from ralph.documents.state_files import slot_place
+from ralph.documents.state_files import slot_order
 from ralph.ui.agent_activity import Activity
 from ralph.ui.formatting import first_line
 
@@ -172,7 +172,7 @@ class TeamView:
     def rows(self) -> list[tuple[WorkerRow, TaskProgress | None]]:
         """Every worker with its task, in a fixed order."""
         held = {task.worker: task for task in self.tasks.values()}
-        names = sorted(self.workers, key=slot_place)
+        names = sorted(self.workers, key=slot_order)
         return [(self.workers[name], held.get(name)) for name in names]
 
     def others_go_on(self, name: str) -> bool:

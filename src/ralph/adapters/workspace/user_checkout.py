@@ -21,13 +21,13 @@ from ralph.adapters.workspace.branch_history import lost_commits
 from ralph.adapters.workspace.git import ANY, Git, find_top, raw, try_again
 from ralph.adapters.workspace.git_index import show_files
 from ralph.adapters.workspace.git_objects import Difference, GitObjects
-from ralph.adapters.workspace.index_state import HiddenFiles, LastSnapshot, read_state
 from ralph.adapters.workspace.locks import clear_locks
 from ralph.adapters.workspace.restore_checkout import (
     CheckoutRestore,
     rebase_base,
     with_user_commits,
 )
+from ralph.adapters.workspace.snapshot_cache import HiddenFiles, LastSnapshot, read_state
 from ralph.adapters.workspace.uncommitted_files import (
     changed_submodules,
     differing,

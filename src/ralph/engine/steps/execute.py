@@ -16,7 +16,7 @@ from ralph.engine.handoff import (
     archive_segment,
     changes_of_session,
     ended_fields,
-    final_message,
+    message_if_finished,
     save_handoff_notes,
 )
 from ralph.engine.iteration_report import restore_guardrails
@@ -109,7 +109,7 @@ def run_session_segments(
                 save_handoff_notes(ctx, session, why=why, is_idle=not result.digest.tool_uses)
             break
         if why := _stop_reason(ctx, claim):
-            save_handoff_notes(ctx, session, why=why, said=final_message(result.ending))
+            save_handoff_notes(ctx, session, why=why, said=message_if_finished(result.ending))
             ending = replace(result.ending, ended=EndingKind.INTERRUPTED, detail=why)
             result = replace(result, ending=ending)
             break

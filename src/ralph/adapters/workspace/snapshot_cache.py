@@ -1,6 +1,4 @@
-"""What decides the answers of git about head and index, read without git.
-
-As long as it is the same, git need not be asked the same again."""
+"""Keeps the last snapshot while head and index, which are read without git, are the same."""
 
 import hashlib
 import os

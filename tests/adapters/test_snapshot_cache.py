@@ -7,7 +7,7 @@ import pytest
 
 from ralph.adapters.executor.event_loop import SystemClock
 from ralph.adapters.executor.process_executor import ProcessExecutor
-from ralph.adapters.workspace.index_state import Head, read_head
+from ralph.adapters.workspace.snapshot_cache import Head, read_head
 from ralph.adapters.workspace.user_checkout import UserCheckout
 from ralph.ports.executor import Command, CommandOutput, Tick
 from tests.git_user import GitUser, a_project
