@@ -262,7 +262,8 @@ def _capture(
             return CommandOutput(code=NOT_STARTED, stdout=b"", stderr=str(error).encode())
         if not os.path.isdir(cwd):
             raise errors.Missing(f"there is no directory {one_line(cwd)}") from error
-        is_missing = isinstance(error, FileNotFoundError)
+        # What is missing may also be the sandbox that git was to run in.
+        is_missing = getattr(error.__cause__ or error, "filename", "") == "git"
         raise errors.Unavailable(
             f"git cannot be started: {one_line(str(error))}",
             hint="install git and make sure it is on the PATH" if is_missing else "ralph doctor",
