@@ -91,7 +91,7 @@ def test_nothing_that_a_command_starts_goes_on(own: OwnCommands, plain: Project)
         "prlimit --pid 1 --nofile=100",
         "prlimit --pid 1 --fsize=1",
         "taskset -p 1 1 && test $(nproc --all) != 1",
-        "renice 10 1",
+        "renice 19 1",
     ],
 )
 def test_what_a_command_changes_for_others_ends_its_sandbox(own: OwnCommands, script: str) -> None:
