@@ -70,6 +70,17 @@ def test_no_session_learns_the_address(shared: Project, tmp_path: Path) -> None:
     assert "hunter2" not in _doctor(shared)
 
 
+def test_no_session_behind_the_sandbox_reads_the_address(
+    shared: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RALPH_SANDBOX_MODE", "required")
+    shared.agent(f"cat .git/ralph/store-* > seen.txt 2>&1; {DONE}")
+    shared.add("x")
+    shared.ralph("run")
+    assert (shared.path / ".git/ralph/store-.").exists()
+    assert "No such file" in (shared.path / "seen.txt").read_text()
+
+
 def test_doctor_checks_the_store(shared: Project) -> None:
     found = {one["what"]: one["state"] for one in json.loads(_doctor(shared))}
     assert found["database postgresql:///postgres: whole, edges and counters right"] == "ok"
