@@ -13,6 +13,7 @@ from ralph.core.events import (
     WorkCommitted,
 )
 from ralph.core.ids import WorkerId
+from ralph.core.review_thread import CommentAnswer, Dismissal, FindingState
 from ralph.core.session_ending import EndingKind, SessionEnding
 from ralph.core.session_events import SessionHandedOver
 from ralph.core.session_output import ToolUsage
@@ -23,6 +24,7 @@ from ralph.store.claims import Claim
 from ralph.store.costs import CostFilter
 from ralph.store.sessions import Checkpoint, Session, SessionSegment, WorkCheck
 from ralph.store.store import Store
+from tests.contracts.reviews_contract import a_comment
 from tests.contracts.store_test_helpers import (
     LEASE_S,
     OTHER,
@@ -282,6 +284,9 @@ WRITES: dict[str, Write] = {
         session.task_id, Snapshot(head="c9"), held
     ),
     "forget_base": lambda store, session, held: store.claims.forget_base(session.task_id, held),
+    "dismiss": lambda store, session, held: store.checks.dismiss_finding(
+        session.task_id, Dismissal(finding="F1", reason="no", by="attempt 1"), held
+    ),
     "settle": lambda store, _, held: settle(store, held),
 }
 
@@ -314,6 +319,7 @@ class LostClaimsContract(Contract):
         assert (store.sessions.get(lost.task_id, 1), store.claims.base(lost.task_id)) == before
         assert store.events.last_seq() == seq
         assert store.checks.of_session(lost.id) == []
+        assert store.checks.dismissals(lost.task_id) == []
         assert store.sessions.segments(lost.id) == []
 
     @pytest.mark.parametrize("name", [one for one in WRITES if one != "settle"])
@@ -330,6 +336,16 @@ class LostClaimsContract(Contract):
             WRITES[name](store, lost, late)
         assert [store.sessions.get(lost.task_id, number) for number in (1, 2)] == before
         assert store.claims.base(lost.task_id) == Snapshot(head="c0")
+
+    def test_a_comment_is_not_answered_by_a_lost_attempt(self, store: Store, lost: Session) -> None:
+        held = Claim(task=store.tasks.find(lost.task_id), worker=WORKER, attempt=1)
+        (comment,) = store.reviews.comment(lost.task_id, [a_comment(lost.task_id)])[1]
+        answer = CommentAnswer(state=FindingState.ADDRESSED, attempt=1)
+        store.reviews.answer(comment, answer, 1, held)
+        take_over(store, held)
+        with pytest.raises(ClaimLost):
+            store.reviews.answer(comment, None, 1, held)
+        assert [one.answer for one in store.reviews.comments_about(lost.task_id)] == [answer]
 
     @pytest.mark.parametrize("name", PAYING)
     def test_what_a_session_cost_counts_all_the_same(

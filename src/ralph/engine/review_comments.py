@@ -22,7 +22,7 @@ def answer_comments(ctx: RunContext, attempt: EndedAttempt) -> Verdict | None:
     store, task, number = ctx.store, attempt.task, attempt.session.attempt
     thread, message = store.reviews.thread(task.id), attempt.ending.message
     for one in dismissals_in(message, thread, f"attempt {number}"):
-        store.checks.dismiss_finding(task.id, one)
+        store.checks.dismiss_finding(task.id, one, attempt.claim)
     if not thread.comments:
         return None
     tags = read_message_tags(message).addressed
@@ -36,7 +36,7 @@ def answer_comments(ctx: RunContext, attempt: EndedAttempt) -> Verdict | None:
             texts = _texts(ctx, attempt, comment, answers)
             answer = answer_of(comment, number, texts, answers)
             if answer != comment.answer:
-                store.reviews.answer(comment, answer, number)
+                store.reviews.answer(comment, answer, number, attempt.claim)
     write_review_file(store, ctx.project_files, task)
     return on_comments(store.reviews.thread(task.id).open_comments)
 

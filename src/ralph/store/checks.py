@@ -73,10 +73,14 @@ class Checks(Part):
         return self.tasks_of(self.sql.reviewed)
 
     @transaction
-    def dismiss_finding(self, task: TaskId, dismissal: Dismissal) -> None:
+    def dismiss_finding(
+        self, task: TaskId, dismissal: Dismissal, claim: Claim | None = None
+    ) -> None:
         """Do not raise this finding again. The first dismissal of a finding is kept, unless it is a
-        session's and a person decides."""
+        session's and a person decides. ClaimLost if a session dismisses it whose claim is gone."""
         self.task(task)
+        if claim is not None:
+            self._claims.require(claim)
         values = msgspec.structs.asdict(dismissal)
         if self.db.row(self.sql.dismiss, {"task": task, **values}) is not None:
             self.emit(FindingDismissed(task_id=task, **values))

@@ -17,6 +17,7 @@ from ralph.core.review_thread import (
 from ralph.core.session_events import CommentAdded, CommentAnswered
 from ralph.core.task import Task, TaskStatus
 from ralph.store.checks import Checks
+from ralph.store.claims import Claim, Claims
 from ralph.store.database import Database, Part, transaction
 from ralph.store.rows import Row, as_json, value_of
 from ralph.store.tasks import Tasks
@@ -25,9 +26,10 @@ from ralph.store.tasks import Tasks
 class Reviews(Part):
     file = "reviews"
 
-    def __init__(self, db: Database, tasks: Tasks, checks: Checks) -> None:
+    def __init__(self, db: Database, tasks: Tasks, claims: Claims, checks: Checks) -> None:
         super().__init__(db)
         self._tasks = tasks
+        self._claims = claims
         self._checks = checks
 
     def thread(self, task: TaskId) -> ReviewThread:
@@ -86,8 +88,17 @@ class Reviews(Part):
         return self._tasks.add(follow_up_of(about))
 
     @transaction
-    def answer(self, comment: LineComment, answer: CommentAnswer | None, attempt: int) -> None:
-        """Record what an attempt has done about a comment; None: nothing, or no longer."""
+    def answer(
+        self,
+        comment: LineComment,
+        answer: CommentAnswer | None,
+        attempt: int,
+        claim: Claim | None = None,
+    ) -> None:
+        """Record what an attempt has done about a comment; None: nothing, or no longer. ClaimLost
+        if the claim of its worker is gone."""
+        if claim is not None:
+            self._claims.require(claim)
         values = {"task": comment.task_id, "finding": comment.finding, "answer": as_json(answer)}
         if self.db.execute(self.sql.answer, values):
             self.emit(

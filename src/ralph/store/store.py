@@ -54,7 +54,7 @@ class Store:
         self.costs = Costs(db)
         self.sessions = Sessions(db, self.claims)
         self.checks = Checks(db, self.claims, self.sessions)
-        self.reviews = Reviews(db, self.tasks, self.checks)
+        self.reviews = Reviews(db, self.tasks, self.claims, self.checks)
         self.messages = Messages(db)
         self.documents = DocumentSnapshots(db)
         self.screens = ScreenQueries(db)
