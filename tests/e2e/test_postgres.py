@@ -128,7 +128,8 @@ def test_the_tasks_are_copied_to_a_server_and_back(project: Project, address: st
     project.ralph("run", "--limit", "1", code=4)
     exported = project.ralph("task", "export")
     assert "copied 2 tasks" in project.ralph("store", "copy", address)
-    project.ralph("init", "--store", address)
+    said = project.try_ralph("init", "--store", address).stderr
+    assert "what is in .ralph/progress.db stays there" in said
     assert project.ralph("task", "export") == exported
     project.ralph("run")
     refused(project.try_ralph("store", "copy", ".ralph/progress.db"), 64, "holds tasks already")

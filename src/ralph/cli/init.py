@@ -267,6 +267,10 @@ def _server(project: Project, address: str) -> tuple[str, bool]:
     open_server_store(address).close()
     is_new = address != project.store_address
     if is_new:
+        if os.path.exists(project.database):
+            here = os.path.relpath(project.database)
+            said = f"what is in {here} stays there: `ralph init --store file` goes back to it"
+            print(f"ralph: {said}, then `ralph store copy` copies it", file=sys.stderr)
         save_address(project.root, address)
     return shown_address(address), is_new
 
