@@ -58,7 +58,8 @@ def explained(error: psycopg.Error, name: str) -> RalphError | None:
 
 
 def unreachable(name: str, error: psycopg.Error) -> Unavailable:
+    said = str(error).removeprefix("connection is bad: ")
     return Unavailable(
-        f"database {name} cannot be reached: {one_line(str(error), 200)}",
+        f"database {name} cannot be reached: {one_line(said, 200)}",
         hint="look at its server, and at the name, the user and the password in its address",
     )
