@@ -44,7 +44,6 @@ ALLOWED = {
     "adapters/sandbox/escape_attempts.py": "runs inside the sandbox, to try it",
     "adapters/postgres/migrations.py": "part of the program",
     "adapters/sqlite/migrations.py": "part of the program",
-    "adapters/postgres/migrations.py": "part of the program",
     "store/database.py": "part of the program",
     "adapters/workspace/git_index.py": "a lock, which is never waited for",
     "git_layout.py": "a pipe that git waits for, without waiting",
