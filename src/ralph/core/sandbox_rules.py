@@ -114,8 +114,9 @@ class SandboxRules(msgspec.Struct, frozen=True, kw_only=True):
         return rule.access if rule is not None else Access.READ
 
     def rule_for(self, path: str) -> PathRule | None:
-        rules = [rule for rule in outermost_first(self.paths) if is_inside(path, rule.path)]
-        return rules[-1] if rules else None
+        """The innermost; of two for the same path the later one."""
+        rules = [rule for rule in self.paths if rule.path and is_inside(path, rule.path)]
+        return max(reversed(rules), key=lambda rule: len(rule.path.rstrip("/")), default=None)
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """What a command finds inside."""

@@ -49,15 +49,32 @@ class ResolvedRules(NamedTuple):
     """Symbolic links on the way to what is visible, and what each says."""
 
 
+class RealPaths:
+    """`os.path.realpath` for many paths in the same folders: each folder is looked at once."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def of(self, path: str) -> str:
+        folder, name = os.path.split(path)
+        if name in ("", ".", "..") or not os.path.isabs(path):
+            return os.path.realpath(path)
+        if folder not in self._folders:
+            self._folders[folder] = folder if folder == os.sep else self.of(folder)
+        found = os.path.join(self._folders[folder], name)
+        return os.path.realpath(found) if os.path.islink(found) else found
+
+
 @lru_cache(maxsize=8)
 def resolve_rules(rules: SandboxRules, path: str) -> ResolvedRules:
     """Look at every place. `path` is the PATH of what is to be started."""
     entries: dict[str, ResolvedPath] = {}
     links: list[str] = []
     aliases = {**_links(rules.home)}
-    top = os.path.realpath(rules.top)
+    real_paths = RealPaths()
+    top = real_paths.of(rules.top)
     for place in rules.paths:
-        entry = _look(place, rules, top)
+        entry = _look(place, rules, top, real_paths)
         if entry is None:
             continue
         entries[entry.path] = entry
@@ -73,8 +90,8 @@ def resolve_rules(rules: SandboxRules, path: str) -> ResolvedRules:
     writable = [entry.path for entry in by_depth if entry.access is Access.WRITE]
     return ResolvedRules(
         paths=by_depth,
-        blocked=tuple(dict.fromkeys(_programs(rules.blocked, path, writable))),
-        sockets=tuple(dict.fromkeys(_sockets(rules))),
+        blocked=tuple(dict.fromkeys(_programs(rules.blocked, path, writable, real_paths))),
+        sockets=tuple(dict.fromkeys(_sockets(rules, real_paths))),
         links=tuple(links),
         aliases=tuple(aliases.items()),
     )
@@ -122,12 +139,14 @@ def _part_of(path: str, hidden: str) -> str:
     return os.path.join(hidden, os.path.relpath(path, hidden).split(os.sep)[0])
 
 
-def _look(place: PathRule, rules: SandboxRules, top: str) -> ResolvedPath | None:
+def _look(
+    place: PathRule, rules: SandboxRules, top: str, real_paths: RealPaths
+) -> ResolvedPath | None:
     try:
         mode = os.stat(place.path).st_mode
     except OSError:
         return None
-    real = os.path.realpath(place.path)
+    real = real_paths.of(place.path)
     if (
         place.access is Access.WRITE
         and is_inside(place.path, rules.top)
@@ -199,19 +218,21 @@ def files_started_by(name: str, path: str) -> Iterator[str]:
             yield candidate
 
 
-def _programs(blocked: Iterable[BlockedProgram], path: str, writable: list[str]) -> Iterator[str]:
+def _programs(
+    blocked: Iterable[BlockedProgram], path: str, writable: list[str], real_paths: RealPaths
+) -> Iterator[str]:
     for program in blocked:
         for candidate in files_started_by(program.name, path):
-            real = os.path.realpath(candidate)
+            real = real_paths.of(candidate)
             if is_its_own(program.name, real) and not any(is_inside(real, w) for w in writable):
                 yield real
 
 
-def _sockets(rules: SandboxRules) -> Iterator[str]:
+def _sockets(rules: SandboxRules, real_paths: RealPaths) -> Iterator[str]:
     """A read-only mount does not stop a process from connecting to a socket."""
-    allowed = {os.path.realpath(path) for path in rules.sockets}
-    own = [os.path.realpath(path) for path in rules.ralph_sockets]
-    for real in map(os.path.realpath, _listening((rules.home, rules.top))):
+    allowed = {real_paths.of(path) for path in rules.sockets}
+    own = [real_paths.of(path) for path in rules.ralph_sockets]
+    for real in map(real_paths.of, _listening((rules.home, rules.top))):
         if real not in allowed and not any(is_inside(real, path) for path in own):
             yield real
 

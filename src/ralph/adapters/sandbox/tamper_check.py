@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -281,14 +281,20 @@ class TamperCheck:
             if kept_objects is not None:
                 kept_objects.update()
                 folder = kept_objects.folder
-            noted = self._note(rules, before, is_weak=is_weak)
+            protected = protected_paths(rules)
+            noted = self._note(rules, protected, before, is_weak=is_weak)
             self._kept = msgspec.structs.replace(noted, is_open=is_open, kept_objects=folder)
-            self._protected = {path: _see(path) for path in protected_paths(rules)}
+            self._protected = {path: _see(path) for path in protected}
             # Anew: what was changed at this very moment may be of this command.
             os.pwrite(self._handle, json.dumps(msgspec.to_builtins(self._kept)).encode(), 0)
 
     def _note(
-        self, rules: SandboxRules, before: PlantedFiles | None, *, is_weak: bool
+        self,
+        rules: SandboxRules,
+        protected: Sequence[str],
+        before: PlantedFiles | None,
+        *,
+        is_weak: bool,
     ) -> FilesBefore:
         area = search_area_of(rules, is_weak=is_weak)
         seen = (
@@ -297,8 +303,8 @@ class TamperCheck:
         copies = git_repair.copy_originals(area, seen, self._folder)
         refs = {rules.git: git_repair.user_refs(git_repair.read_refs(rules.git))}
         absent = tuple(missing_paths(rules, IfMissing.CLEAR))
-        empty = tuple(path for path in protected_paths(rules) if is_weak and _is_empty_folder(path))
-        links = {path: os.readlink(path) for path in protected_paths(rules) if os.path.islink(path)}
+        empty = tuple(path for path in protected if is_weak and _is_empty_folder(path))
+        links = {path: os.readlink(path) for path in protected if os.path.islink(path)}
         os.pwrite(self._handle, b"\n", 0)
         now = os.fstat(self._handle)
         return FilesBefore(
