@@ -1,13 +1,14 @@
 """What screens show of tasks, of the graph and of runs, whatever the store."""
 
 from ralph.core.events import Warned
+from ralph.core.graph import shown_statuses
 from ralph.core.ids import RunId, TaskId
 from ralph.core.run import RunOutcome
 from ralph.core.session_events import SessionRole
 from ralph.core.task import TaskDraft, TaskStatus
 from ralph.core.transitions import Blocked, Rejected
 from ralph.store.store import Store
-from ralph.ui.project_view import MOST_NODES, ProjectView, shown_statuses
+from ralph.ui.project_view import MOST_NODES, ProjectView
 from tests.contracts.store_test_helpers import RUN, add, begin, claim, settle, work
 from tests.contracts.view_contract import ViewTests, attempt
 from tests.doubles.clock import FrozenClock

@@ -3,7 +3,7 @@ close a cycle, and which ready task comes first. Every function sees the graph t
 `GraphView`, so the same rules serve every store."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
@@ -208,6 +208,21 @@ def derived_status(own: TaskStatus, children: Iterable[TaskStatus]) -> TaskStatu
     if TaskStatus.IN_PROGRESS in below or TaskStatus.DONE in below:
         return TaskStatus.IN_PROGRESS
     return own
+
+
+def shown_statuses(tasks: Sequence[Task], *, is_cut: bool = False) -> dict[TaskId, TaskStatus]:
+    """The status that each task shows; parents come first. `is_cut`: some are missing."""
+    below: dict[TaskId, list[TaskStatus]] = {}
+    shown: dict[TaskId, TaskStatus] = {}
+    for task in reversed(tasks):
+        children = below.get(task.id, [])
+        if is_cut and children:
+            # Some of its children may not be here, so that the others are done proves nothing.
+            children = [*children, task.status]
+        shown[task.id] = derived_status(task.status, children)
+        if task.parent_id is not None:
+            below.setdefault(task.parent_id, []).append(shown[task.id])
+    return shown
 
 
 # Cycles. A task has a start and a finish. A parent starts before its children and finishes after

@@ -1,7 +1,6 @@
 """Match an attempt's change with the comments of people on lines: which lines answer them?"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 import msgspec
@@ -163,6 +162,8 @@ def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int
     if len(middle) + len(new_middle) > MOST_COMPARED:
         yield "replace", head, end, head, new_end
     else:
+        from difflib import SequenceMatcher  # every command imports this module
+
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, middle, new_middle).get_opcodes():
             yield tag, head + i1, head + i2, head + j1, head + j2
     yield "equal", end, len(old), new_end, len(new)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import sqrt
-from statistics import fmean, stdev
 from typing import Final
 
 import msgspec
@@ -35,6 +34,8 @@ def time_left(
     done = len(times_s)
     if not tasks or done < FEWEST:
         return None
+    from statistics import fmean, stdev  # too slow to import for what every command imports
+
     times = [*times_s, *(one for one in at_work_s if one > max(times_s))]
     mean, deviation = fmean(times), stdev(times)
     off = SPREAD * deviation * sqrt(tasks + tasks * tasks / len(times))

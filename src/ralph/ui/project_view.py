@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from ralph.core.breaker import Breaker, current_breaker
 from ralph.core.cost import CostSummary
 from ralph.core.events import Event, RecordedEvent, TaskLogged
-from ralph.core.graph import derived_status
 from ralph.core.ids import RunId, TaskId, WorkerId
 from ralph.core.review_thread import LineComment, ReviewThread
 from ralph.core.run import AllTasks
@@ -452,18 +451,3 @@ def _item(
     if not has_title:
         message = replace(message, title="")
     return replace(item, task=message.task, tone=message.tone, text=message_text(message))
-
-
-def shown_statuses(tasks: Sequence[Task], *, is_cut: bool = False) -> dict[TaskId, TaskStatus]:
-    """The status that each task shows; parents come first. `is_cut`: some are missing."""
-    below: dict[TaskId, list[TaskStatus]] = {}
-    shown: dict[TaskId, TaskStatus] = {}
-    for task in reversed(tasks):
-        children = below.get(task.id, [])
-        if is_cut and children:
-            # Some of its children may not be here, so that the others are done proves nothing.
-            children = [*children, task.status]
-        shown[task.id] = derived_status(task.status, children)
-        if task.parent_id is not None:
-            below.setdefault(task.parent_id, []).append(shown[task.id])
-    return shown

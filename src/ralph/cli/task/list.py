@@ -9,13 +9,13 @@ from ralph.cli.options import at_least, json_option, limit_of, limit_option
 from ralph.cli.output import TerminalStyle, print_json_array, print_table, task_objects
 from ralph.cli.project_access import project_with_store
 from ralph.core.errors import Missing
+from ralph.core.graph import shown_statuses
 from ralph.core.ids import TaskId
 from ralph.core.safe_text import one_line
 from ralph.core.task import OPEN, Feature, Task, TaskStatus
 from ralph.store.store import Store
 from ralph.store.tasks import TaskFilter
 from ralph.ui.formatting import TreeRow, tree
-from ralph.ui.project_view import shown_statuses
 
 ROWS = 50
 TREE_ROWS = 500
