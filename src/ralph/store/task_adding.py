@@ -129,9 +129,9 @@ class TaskAdder(Part):
         last = self.db.value(self.sql.last_born)
         if last is not None:
             moment = max(moment, datetime.fromisoformat(last) + step)
-        return [
-            (moment + number * step).strftime("%Y-%m-%dT%H:%M:%S.%fZ") for number in range(count)
-        ]
+        moment = moment.replace(tzinfo=None)
+        times = (moment + number * step for number in range(count))
+        return [f"{time.isoformat(timespec='microseconds')}Z" for time in times]
 
     def _known_features(
         self, new: Sequence[Task], edges: Sequence[Edge]

@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import chain, islice
 from typing import Any, Final, TypeVar
 
 from ralph.adapters.sqlite.backups import Backups
@@ -35,6 +36,11 @@ IN_MEMORY: Final = ":memory:"
 """The path of a database without a file, for tests."""
 RESERVE_BYTES: Final = 256 * 1024
 """Enough to record how a run ended; not enough to be missed."""
+MANY: Final = 1000
+"""So many rows at once are an import."""
+LARGE_CACHE_KB: Final = 64_000
+CACHE_KB: Final = 2000
+"""SQLite's own choice."""
 STEPS: Final = 100_000
 """So many steps of a statement take some milliseconds: then SQLite asks whether it is to go on."""
 
@@ -71,6 +77,7 @@ class SqliteDatabase:
         self.interrupted: Callable[[], object] = lambda: None
         self._now = ""
         """The time of this transaction; empty before it is asked for."""
+        self._has_large_cache = False
         self.backups = backups or Backups("")
         self._relaxed = relaxed
         self._timeout_s = timeout_s
@@ -165,7 +172,13 @@ class SqliteDatabase:
         return self._connection.execute(sql, values).rowcount
 
     def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
-        self._connection.executemany(sql, rows)
+        rows = iter(rows)
+        first = list(islice(rows, MANY))
+        if len(first) == MANY:
+            # Or pages are written out and read again until all rows are in.
+            self._connection.execute(f"PRAGMA cache_size = -{LARGE_CACHE_KB}")
+            self._has_large_cache = True
+        self._connection.executemany(sql, chain(first, rows))
 
     def rows(self, sql: str, values: Values = ()) -> list[Row]:
         """All rows. What a statement returns is always fetched to its end: a half-read
@@ -245,6 +258,10 @@ class SqliteDatabase:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+        finally:
+            if self._has_large_cache:
+                self._connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+                self._has_large_cache = False
         self.backups.mark(self._connection)
         return done
 
