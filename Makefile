@@ -1,4 +1,4 @@
-.PHONY: demo test test-agents programs bytecode check soak bench format lock clean
+.PHONY: demo test test-agents programs bytecode check soak bench bench-peers format lock clean
 BIN := .venv/bin
 # Tests mostly wait for other processes, so twice as many of them as there are cores.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
@@ -36,6 +36,9 @@ soak: .venv/.dev ## the tests that take minutes, and new random examples for the
 
 bench: .venv/.dev ## ratios against bare Python, written to bench/results/
 	$(BIN)/python -m bench
+
+bench-peers: .venv/.dev ## Ralph beside other loops, which npm installs into a cache
+	$(BIN)/python -m bench.peers
 
 format: .venv/.dev
 	$(BIN)/ruff check --fix src tests bench
