@@ -25,7 +25,7 @@ from ralph.store.sessions import Session
 from tests.doubles import FakeProjectFiles
 
 ROUNDS = 41
-BAR = 3.0
+BAR = 1.5
 RUN, WORKER = RunId("run-1"), WorkerId("agent-1")
 CALL = {
     "tool_name": "Bash",

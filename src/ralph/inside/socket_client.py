@@ -1,10 +1,11 @@
 """Send calls to the control socket, among them the hooks of an agent.
 
-A hook runs before every single tool call, so this imports little, and passes JSON on unread.
+A hook runs before every single tool call, so this imports little (`socket` would take a third of
+the time), and passes JSON on unread.
 """
 
+import _socket
 import os
-import socket
 import sys
 
 TYPE_CHECKING = False
@@ -48,7 +49,7 @@ def call_run(method: str, args: "Mapping[str, Any]") -> "dict[str, Any]":
     return answer
 
 
-def _connect(control_socket: socket.socket, path: str) -> None:
+def _connect(control_socket: _socket.socket, path: str) -> None:
     """Connect. With very many clients at once, the queue of the socket may be full for a moment."""
     import time
 
@@ -68,17 +69,19 @@ def send_line(path: str, line: bytes) -> bytes:
             f"{len(line):,} bytes are more than the loop takes at once ({LONGEST:,})"
         )
     answer = bytearray()
+    control_socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control_socket:
-            control_socket.settimeout(PATIENCE_S)
-            _connect(control_socket, path)
-            control_socket.sendall(line)
-            while more := control_socket.recv(1 << 20):
-                answer += more
+        control_socket.settimeout(PATIENCE_S)
+        _connect(control_socket, path)
+        control_socket.sendall(line)
+        while more := control_socket.recv(1 << 20):
+            answer += more
     except OSError as error:
         raise SocketUnavailable(
             f"the loop that started this session does not answer: {error}"
         ) from error
+    finally:
+        control_socket.close()
     if not answer.endswith(b"\n"):
         # Nothing, or the beginning of an answer that was never finished.
         raise SocketUnavailable("the run that started this session has closed its control socket")
