@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from ralph.adapters.agents.pi.agent import Pi
 from ralph.core.agent_events import (
     AgentEvent,
-    AgentProblem,
     AgentRetry,
     AgentStarted,
     ModelRequest,
@@ -156,12 +155,11 @@ def test_a_failure_is_classified_by_its_words_and_its_status(
     message: str, failure: EndingKind | None
 ) -> None:
     last = said("", "error", errorMessage=message)
-    problem, result = events(
+    (result,) = events(
         {"type": "message_end", "message": last}, {"type": "agent_end", "messages": [last]}
     )
-    assert isinstance(problem, AgentProblem)
     assert isinstance(result, SessionResultEvent)
-    assert (problem.failure, result.failure, result.error) == (failure, failure, True)
+    assert (result.failure, result.error) == (failure, True)
 
 
 @pytest.mark.parametrize(

@@ -122,17 +122,6 @@ class TurnRetry(JsonPart, frozen=True, tag="assistant.turn_retry"):
     data: RetryData = RetryData()
 
 
-class FailureData(JsonPart, frozen=True, rename="camel"):
-    error_message: str = ""
-    status_code: int | None = None
-
-
-class CallFailure(JsonPart, frozen=True, tag="model.call_failure"):
-    """A request failed; it may try again."""
-
-    data: FailureData = FailureData()
-
-
 class ErrorData(JsonPart, frozen=True, rename="camel"):
     error_type: str = ""
     error_code: str = ""
@@ -194,7 +183,6 @@ Line = (
     | UsageRecord
     | ToolsUpdated
     | TurnRetry
-    | CallFailure
     | SessionError
     | SessionWarning
     | Abort
@@ -202,11 +190,11 @@ Line = (
 )
 SILENT: Final = str.split("""
     agent.interrupted assistant.idle assistant.message_start assistant.tool_call_delta
-    assistant.turn_end assistant.turn_start model.call_final_result model.call_finished
-    model.call_start session.autopilot_stopped session.background_tasks_changed session.info
-    session.mcp_server_status_changed session.mcp_server_tools_loaded session.mcp_servers_loaded
-    session.mode_notice_delivered session.skills_loaded tool.execution_partial_result
-    tool.shell_output user.message
+    assistant.turn_end assistant.turn_start model.call_failure model.call_final_result
+    model.call_finished model.call_start session.autopilot_stopped
+    session.background_tasks_changed session.info session.mcp_server_status_changed
+    session.mcp_server_tools_loaded session.mcp_servers_loaded session.mode_notice_delivered
+    session.skills_loaded tool.execution_partial_result tool.shell_output user.message
 """)
 LINES: Final[JsonLineReader[Line]] = JsonLineReader(Line | silent_kinds(*SILENT))
 
@@ -225,7 +213,7 @@ def read_output(block: bytes) -> Iterator[agent.AgentEvent]:
                 yield _request(line.data.usage, is_main=not line.agent)
             case ToolsUpdated():
                 yield agent.AgentStarted(model=line.data.model)
-            case TurnRetry() | CallFailure() | SessionError() | SessionWarning() | Abort():
+            case TurnRetry() | SessionError() | SessionWarning() | Abort():
                 yield _trouble(line)
             case Result():
                 yield _result(line)
@@ -249,14 +237,11 @@ def _said(
 
 
 def _trouble(
-    line: TurnRetry | CallFailure | SessionError | SessionWarning | Abort,
+    line: TurnRetry | SessionError | SessionWarning | Abort,
 ) -> agent.AgentEvent:
     match line:
         case TurnRetry():
             return agent.AgentRetry(message=line.data.reason)
-        case CallFailure():
-            failure = of_answer(line.data.error_message, line.data.status_code)
-            return agent.AgentProblem(message=_short(line.data.error_message), failure=failure)
         case SessionError():
             return agent.AgentProblem(
                 message=_short(line.data.message), failure=_failure(line.data)

@@ -162,11 +162,6 @@ def _said(message: Message) -> Iterator[agent.AgentEvent]:
             # Without a price for the model it is 0, which means nothing.
             cost_usd=plausible(used.cost.total if used.cost else None) or None,
         )
-    if message.error_message:
-        yield agent.AgentProblem(
-            message=one_line(message.error_message, MESSAGE_CHARS),
-            failure=_failure(message.error_message),
-        )
 
 
 def _ended(line: AgentEnd) -> Iterator[agent.AgentEvent]:
