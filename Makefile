@@ -12,7 +12,7 @@ test: .venv/.dev ## every check: lint, types, layers, tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-agents: .venv/.dev ## the agents that `make test` drives only through what is special about them
-	tools/agent-clis >/dev/null
+	tools/agent-clis . more rest >/dev/null
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m agents tests/e2e/agents
 
 programs: .venv/.dev ## what the tests drive: packages of the system, and agents

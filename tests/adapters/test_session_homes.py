@@ -328,3 +328,29 @@ def test_a_log_of_usage_that_is_no_file_is_left_alone(place: Place, tmp_path: Pa
     (folder / "sessions/link/log.jsonl").symlink_to(tmp_path / "theirs.jsonl")
     os.mkfifo(folder / "sessions/pipe/log.jsonl")
     assert homes.usage_lines() == b""
+
+
+def test_what_a_session_needs_is_added_to_toml_too(place: Place) -> None:
+    place.give("config.toml", 'provider = "mine"\n[[hooks]]\ncommand = "planted"\n')
+    more = {"config.toml": {"hooks": [{"command": "ralph"}]}, "new.toml": {"a": True}}
+    (folder,) = map(Path, place.homes().create("agent", HOME, "s", more).values())  # type: ignore[arg-type]
+    assert tomllib.loads((folder / "config.toml").read_text()) == {
+        "provider": "mine",
+        "hooks": [{"command": "ralph"}],
+    }
+    assert tomllib.loads((folder / "new.toml").read_text()) == {"a": True}
+
+
+def test_credentials_in_a_folder_are_copied_and_copied_back(place: Place) -> None:
+    nested = msgspec.structs.replace(HOME, credentials=("logins/mine.json",))
+    (place.theirs / "logins").mkdir()
+    place.give("logins/mine.json", '{"token": "old"}')
+    homes = place.homes()
+    (folder,) = map(Path, homes.create("agent", nested, "s", {}).values())
+    ours = folder / "logins/mine.json"
+    assert ours.read_text() == '{"token": "old"}'
+    ours.write_text('{"token": "new"}')
+    later = ours.stat().st_mtime + 10
+    os.utime(ours, (later, later))
+    homes.remove()
+    assert json.loads((place.theirs / "logins/mine.json").read_text()) == {"token": "new"}

@@ -106,7 +106,7 @@ def test_what_may_follow_is_offered(ralph: Cli) -> None:
     assert offered("undo", "") == [task]
     assert offered("task", "list", "--status", "d") == ["done"]
     assert offered("completion", "f") == ["fish"]
-    assert offered("run", "--agent", "co") == ["codex", "command"]
+    assert offered("run", "--agent", "co") == ["codex", "command", "copilot"]
     assert offered("agents", "probe", "cl") == ["claude", "claude-sdk"]
     assert offered("story", "") == ["write", "plan", "build", "validate"]
     assert offered("task", "add", "-d", "x") == []

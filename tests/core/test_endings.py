@@ -199,6 +199,17 @@ def test_requests_are_summed_up_while_the_session_works() -> None:
     assert digest.tokens == 2560
 
 
+def test_what_its_requests_have_cost_counts_where_the_result_does_not_say() -> None:
+    digest = StreamSummary()
+    for cost in (None, 0.5, 0.25):
+        digest.add(ModelRequest(input_tokens=10, cost_usd=cost))
+    assert classify_ending(digest, ProcessExit(code=-9)).cost_usd == 0.75
+    digest.add(SessionResultEvent(text="done"))
+    assert classify_ending(digest, ProcessExit(code=0)).cost_usd == 0.75
+    digest.result = SessionResultEvent(text="done", cost_usd=0.0)
+    assert classify_ending(digest, ProcessExit(code=0)).cost_usd == 0.0
+
+
 def test_without_reports_tokens_are_guessed_from_what_went_to_and_fro() -> None:
     digest = digest_of(Text(text="x" * 40), ToolResult(text="y" * 40, cut=400))
     assert (digest.used, digest.tokens) == (TokenUsage(), 120)

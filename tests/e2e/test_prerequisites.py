@@ -118,7 +118,7 @@ def test_agents_have_command_lines_of_a_persons_own(project: Project) -> None:
     events = project.events("--agent", "claude")
     assert (project.path / "who").read_text() == "other\n"
     assert {one["agent"] for one in events if one["event"] == "session_started"} == {"claude"}
-    refused(project.try_ralph("run", "--agent", "mien"), 69, "did you mean mine?", "droid, mine,")
+    refused(project.try_ralph("run", "--agent", "mien"), 69, "did you mean mine?", "kimi, mine,")
 
 
 def test_a_bare_repository_has_nothing_to_work_on(tmp_path: Path) -> None:

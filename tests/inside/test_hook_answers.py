@@ -101,6 +101,10 @@ def test_what_tools_answer_is_counted_against_the_context(caller: CallingSession
     assert uses == ToolUsage(tokens=110)
     uses = after(caller, tool_response=[{"text": "z" * 40}])
     assert uses == ToolUsage(tokens=120)
+    # Agents have their own words for it.
+    uses = after(caller, tool_result={"text_result_for_llm": "z" * 40})
+    uses = after(caller, tool_output="z" * 40)
+    assert uses == ToolUsage(tokens=140)
     edited = {"filePath": "/c/a.py", "originalFile": "x" * 4000, "structuredPatch": []}
     pictures = {"file": {"base64": "x" * 4000}}
     assert after(caller, tool_response=edited) == after(caller, tool_response=pictures) == uses

@@ -21,6 +21,8 @@ ERROR_CHARS: Final = 200
 DEEPEST: Final = 20
 PATCH: Final = "structuredPatch"
 """The key of a change in full, which people see; the model reads one line."""
+ANSWERS: Final = ("tool_response", "tool_result", "tool_output")
+"""What agents call the answer of a tool."""
 PICTURES: Final = ("base64", "data")
 """Keys of letters that the model does not read."""
 
@@ -119,7 +121,7 @@ def _after_tool(payload: Mapping[str, Any], caller: CallingSession) -> dict[str,
 def _tokens_of(payload: Mapping[str, Any]) -> int:
     if payload.get("agent_id"):
         return 0  # a sub-agent has one of its own
-    said = (payload.get("tool_response", payload.get("tool_result")), payload.get("error"))
+    said = (*(payload.get(name) for name in ANSWERS), payload.get("error"))
     return estimate_tokens("".join(text for one in said for text in _texts(one)))
 
 

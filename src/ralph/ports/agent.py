@@ -100,7 +100,8 @@ class AgentCommand(msgspec.Struct, frozen=True, kw_only=True):
     stdin: bytes = b""
     env: Mapping[str, str] = {}
     config: Mapping[str, Mapping[str, object]] = {}
-    """Configuration beside the user's own: JSON files by name, for the session's own folder."""
+    """Configuration beside the user's own: JSON and TOML files by name, for the session's own
+    folder."""
 
 
 class ConfigExcerpt(msgspec.Struct, frozen=True, kw_only=True):

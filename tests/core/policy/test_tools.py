@@ -297,6 +297,18 @@ def test_a_list_of_words_is_judged_like_the_text_that_means_the_same() -> None:
     assert command_of({"other": 1}) == ""
 
 
+def test_where_a_rewritten_command_would_be_ignored_it_is_denied_and_named() -> None:
+    verdict = decided(
+        "Bash",
+        Phase.BUILDING,
+        AgentTools(takes_rewrites=False),
+        Policy(uses_uv=True),
+        command="pytest",
+    )
+    assert isinstance(verdict, Deny)
+    assert verdict.suggestion == "run `uv run pytest`"
+
+
 def test_a_rewritten_command_goes_where_the_old_one_was() -> None:
     verdict = decided(
         "Bash", Phase.BUILDING, policy=Policy(uses_uv=True), command="pytest", timeout=5

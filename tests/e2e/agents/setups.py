@@ -99,6 +99,26 @@ def _pi(home: Path, url: str) -> dict[str, str]:
     return {}
 
 
+KIMI: Final = """\
+default_model = "scripted"
+[providers.scripted]
+type = "openai"
+base_url = "{url}/v1"
+api_key = "{key}"
+[models.scripted]
+provider = "scripted"
+model = "scripted"
+max_context_size = 200000
+"""
+
+
+def _kimi(home: Path, url: str) -> dict[str, str]:
+    folder = home / ".kimi-code"
+    folder.mkdir()
+    (folder / "config.toml").write_text(KIMI.format(url=url, key=KEY))
+    return {}
+
+
 SETUPS: Final = {
     "claude": Setup(
         name="claude",
@@ -126,20 +146,27 @@ SETUPS: Final = {
         pass_env=("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_API_KEY"),
         prepare=_copilot,
     ),
+    "kimi": Setup(name="kimi", model="scripted", prepare=_kimi),
     "pi": Setup(name="pi", model="scripted/scripted", prepare=_pi),
 }
 
-AGENTS: Final = ("claude", "codex", "droid", "copilot", "pi")
+AGENTS: Final = (
+    *("claude", "codex", "droid", "copilot", "pi"),
+    *(pytest.param(name, marks=pytest.mark.agents) for name in ("kimi",)),
+)
 """Where the ways of each of them are the point."""
 
 CODEX_TOO: Final = pytest.param("codex", marks=pytest.mark.soak)
 IN_SOAK: Final = (pytest.param("claude", marks=pytest.mark.soak), CODEX_TOO)
 """Where Ralph alone decides, and tests with a scripted agent show the same."""
+MORE: Final = tuple(
+    pytest.param(name, marks=pytest.mark.agents) for name in ("copilot", "pi", "kimi")
+)
 ONE_FOR_ALL: Final = (
     "claude",
     CODEX_TOO,
     pytest.param("droid", marks=pytest.mark.soak),
-    *(pytest.param(name, marks=pytest.mark.agents) for name in ("copilot", "pi")),
+    *MORE,
 )
 """Where Ralph does the same for all of them, and what they print is in the transcripts: a session
 takes seconds, so `make soak` and `make test-agents` run the others."""

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from ralph.testing.model import Cut, ModelRequestLog, Refused, Silent, Turn
 from tests.e2e.agents.conftest import Real
 from tests.e2e.agents.real import work
-from tests.e2e.agents.setups import CODEX_TOO, ONE_FOR_ALL
+from tests.e2e.agents.setups import CODEX_TOO, MORE, ONE_FOR_ALL
 from tests.e2e.fault_helpers import ended, until
 
-RETRYING = ("claude", CODEX_TOO)
+RETRYING = ("claude", CODEX_TOO, *MORE)
 """Droid backs off for a minute and more, whatever it is told, so its turn is in the transcripts."""
 
 
@@ -111,6 +111,9 @@ def test_another_agent_takes_the_task_of_one_that_is_out_of_quota(real: Real) ->
 OVERLOADED = {
     "claude": Refused(status=529, kind="overloaded_error", times=None),
     "codex": Refused(status=503, kind="server_is_overloaded", times=None),
+    **dict.fromkeys(
+        ("copilot", "pi", "kimi"), Refused(status=503, message="overloaded", times=None)
+    ),
 }
 
 
@@ -150,9 +153,10 @@ UNPAID = {
         times=None,
     ),
     "codex": Refused(status=429, kind="insufficient_quota", message="no quota", times=None),
-    "copilot": Refused(status=402, kind="billing_error", message="payment required", times=None),
-    "pi": Refused(status=402, kind="billing_error", message="payment required", times=None),
-    "droid": Refused(status=402, kind="billing_error", message="payment required", times=None),
+    **dict.fromkeys(
+        ("droid", "copilot", "pi", "kimi"),
+        Refused(status=402, kind="billing_error", message="payment required", times=None),
+    ),
 }
 
 
@@ -195,7 +199,8 @@ UNKNOWN = Refused(
 
 @pytest.mark.parametrize("agent", RETRYING)
 def test_an_unknown_model_ends_the_run_at_once_and_names_known_ones(real: Real, agent: str) -> None:
-    project = real(agent, **{"models.codex": {"sonnet": "gpt-5.5"}})
+    own = {} if agent == "claude" else {f"models.{agent}": {"sonnet": "gpt-5.5"}}
+    project = real(agent, **own)
     task = project.scripted("x", *work("x", faults=(UNKNOWN,)), whole=False)
     done = project.try_ralph("run")
     known = "haiku, sonnet, opus" if agent == "claude" else "gpt-5.5"

@@ -12,7 +12,7 @@ from tests.e2e.agents.real import RealProject
 def call(agent: str, tool: str, **arguments: object) -> ScriptedCall:
     """As each agent names the tools of a server."""
     match agent:
-        case "claude":
+        case "claude" | "kimi":
             return ScriptedCall(name=f"mcp__ralph__{tool}", input=arguments)
         case "droid":
             return ScriptedCall(name=f"ralph___{tool}", input=arguments)
@@ -54,7 +54,12 @@ def task_of(project: RealProject, *deeds: ScriptedCall | Shell) -> str:
 
 
 @pytest.mark.parametrize(
-    "agent", ["claude", "codex", "copilot", pytest.param("droid", marks=pytest.mark.soak)]
+    "agent",
+    [
+        *("claude", "codex", "copilot"),
+        pytest.param("kimi", marks=pytest.mark.agents),
+        pytest.param("droid", marks=pytest.mark.soak),
+    ],
 )
 def test_a_call_completes_the_task_and_the_judge_decides(
     real: Real, agent: str, monkeypatch: pytest.MonkeyPatch

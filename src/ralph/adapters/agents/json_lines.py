@@ -58,6 +58,7 @@ class JsonLineReader(Generic[Kind]):
         self._by_tag: dict[str, type[Kind]] = {
             kind.__struct_config__.tag: kind for kind in get_args(kinds)
         }
+        self._tag_field = get_args(kinds)[0].__struct_config__.tag_field
 
     def read(self, block: bytes) -> Sequence[Kind | UnknownLine]:
         """Return each line as its kind, or as an UnknownLine. Never raises."""
@@ -74,7 +75,7 @@ class JsonLineReader(Generic[Kind]):
             return self._decoder.decode(text)
         with suppress(*UNREADABLE):
             there = _decode(text, type=dict[str, Raw])
-            kind = self._by_tag.get(_decode(there.get("type", b"0"), type=str))
+            kind = self._by_tag.get(_decode(there.get(self._tag_field, b"0"), type=str))
             if kind is not None:
                 return _filled(there, kind)
         shown = text[: 4 * UNKNOWN_CHARS].decode("utf-8", "replace")

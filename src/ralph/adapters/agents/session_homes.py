@@ -158,8 +158,11 @@ def _excerpt(data: bytes, excerpt: ConfigExcerpt) -> bytes | None:
 
 
 def _add(path: str, more: Mapping[str, object]) -> None:
-    there = json.loads(_read(path) or b"{}")
-    _write(path, json.dumps(there | more, indent=2).encode())
+    if path.endswith(".toml"):
+        text = toml_text({**parse_toml((_read(path) or b"").decode()), **more})
+    else:
+        text = json.dumps(json.loads(_read(path) or b"{}") | more, indent=2)
+    _write(path, text.encode())
 
 
 def _add_lines(found: bytearray, path: str, marker: str) -> None:
@@ -216,6 +219,7 @@ def _write(path: str, data: bytes, times: os.stat_result | None = None) -> None:
     was refreshed last.
     """
     path = os.path.realpath(path)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     replace_file(path, data, mode=0o600)
     if times is not None:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

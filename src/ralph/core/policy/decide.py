@@ -37,9 +37,15 @@ def decide(tool: str, given: Mapping[str, object], permissions: ToolPermissions)
     is_allowed = bool(TOOLS[phase] & meanings)
     if "Bash" in meanings:
         command = command_of(given)
-        if is_allowed:
-            return decide_command(command, policy=policy, context=context)
         tools = permissions.tools
+        if is_allowed:
+            decision = decide_command(command, policy=policy, context=context)
+            if isinstance(decision, Rewrite) and not tools.takes_rewrites:
+                return Deny(
+                    reason="this project runs it in other words",
+                    suggestion=f"run `{decision.command}`",
+                )
+            return decision
         if tools.reads_by_shell or _calls_ralph(command, context):
             # Some models call the tool that edits as a program: it may do what the tool may.
             may = TOOLS[phase] & {"Write", "Edit"}

@@ -31,6 +31,8 @@ class AgentTools(msgspec.Struct, frozen=True, kw_only=True):
     """By the agent's own name; a tool with several meanings is allowed with one of them."""
     reads_by_shell: bool = False
     """It cannot read otherwise: phases without a shell allow it one that only reads."""
+    takes_rewrites: bool = True
+    """False: its program would run the command all the same, so it is denied."""
 
 
 class ToolPermissions(msgspec.Struct, frozen=True, kw_only=True):
