@@ -34,7 +34,8 @@ class Reporting(CommandAgent):
 
     def __init__(self, *, hears: bool = True) -> None:
         super().__init__(AgentSetup(command="agent"))
-        self.traits = replace(CommandAgent.traits, has_hooks=hears)
+        program = "agent" if hears else ""
+        self.traits = replace(CommandAgent.traits, has_hooks=hears, program=program)
 
     def read(self, block: bytes) -> Iterator[AgentEvent]:
         for line in block.decode().splitlines():

@@ -43,7 +43,7 @@ class HandoffTrigger:
         self._model = brief.terms.model
         self.began = to_iso(ctx.clock.now())
         self._can_ask = bool(agent.traits.has_hooks and brief.terms.hooks and room.wrap_up_s)
-        self._is_known = agent.traits.has_hooks
+        self._is_known = bool(agent.traits.program)
         """Without reports: is what it says and reads what is in its context? Whatever a plain
         command prints says nothing about one."""
         self._asked_at: float | None = None

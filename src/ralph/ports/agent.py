@@ -168,7 +168,7 @@ class AgentTraits(msgspec.Struct, frozen=True, kw_only=True):
     """Variables that decide who pays: passed on only if the user allows it."""
     home: AgentHome | None = None
     has_hooks: bool = False
-    """Whether it passes the answers of hooks on to the model."""
+    """Whether it passes the answers of hooks on to the model, also after a tool has answered."""
     skills: str = ""
     """The folder of a project in which it looks for skills; empty: it has none."""
     tools: AgentTools = AgentTools()

@@ -98,7 +98,6 @@ class Kimi:
             ),
             usage=agent.UsageLog(files="sessions/*/*/agents/*/wire.jsonl", marker='"usage.record"'),
         ),
-        has_hooks=True,
         tools=AgentTools(
             takes_rewrites=False,
             names={

@@ -37,6 +37,8 @@ export default function (pi) {
   pi.on("tool_result", async (event, ctx) => {
     const text = event.content.map((part) => part.text ?? "").join("\n");
     const answer = event.isError ? { error: text } : { tool_response: text };
-    await ask("post-tool-use", { cwd: ctx.cwd, tool_name: event.toolName, ...answer });
+    const { out } = await ask("post-tool-use", { cwd: ctx.cwd, tool_name: event.toolName, ...answer });
+    const message = out.trim() ? JSON.parse(out).hookSpecificOutput?.additionalContext : undefined;
+    if (message) return { content: [...event.content, { type: "text", text: message }] };
   });
 }
