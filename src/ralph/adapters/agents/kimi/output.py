@@ -45,7 +45,7 @@ class Assistant(JsonPart, frozen=True, tag_field="role", tag="assistant"):
     tool_calls: tuple[Call, ...] = ()
 
 
-class Answer(JsonPart, frozen=True, tag_field="role", tag="tool"):
+class ToolMessage(JsonPart, frozen=True, tag_field="role", tag="tool"):
     tool_call_id: str = ""
     content: str = ""
 
@@ -75,7 +75,7 @@ class UsageRecord(JsonPart, frozen=True):
     usage: Used = Used()
 
 
-Line = Assistant | Answer | Meta
+Line = Assistant | ToolMessage | Meta
 LINES: Final[JsonLineReader[Line]] = JsonLineReader(Line)
 
 
@@ -88,7 +88,7 @@ def read_output(block: bytes) -> Iterator[agent.AgentEvent]:
                 for call in line.tool_calls:
                     summary = tool_summary(Raw(call.function.arguments.encode()))
                     yield agent.ToolUse(name=call.function.name, summary=summary, call=call.id)
-            case Answer():
+            case ToolMessage():
                 failed = FAILED_TOOL.search(line.content) is not None
                 yield tool_result(line.tool_call_id, line.content, error=failed)
             case Meta():
