@@ -71,10 +71,6 @@ class TestSafeText:
         assert one_line("\x1b[31mred\x07\x7f") == "␛[31mred␇␡"
         assert one_line("a\u202eb\ud800") == "a\ufffdb\ufffd"
 
-    def test_joiners_belong_to_the_words_of_some_languages(self) -> None:
-        for text in ("क्\u200dष", "न\u200cम", "👨\u200d👩\u200d👧"):
-            assert one_line(text) == multi_line(text) == text
-
     def test_a_long_line_is_cut_to_its_width(self) -> None:
         assert one_line("abcdef", 4) == "abc…"
         assert one_line("abcd", 4) == "abcd"
@@ -85,9 +81,9 @@ class TestSafeText:
     @given(st.text(alphabet=st.characters()), st.integers(0, 40))
     def test_nothing_gets_through_that_moves_a_cursor(self, text: str, width: int) -> None:
         shown = one_line(text, width)
-        assert all(char.isprintable() or char in "\u200c\u200d" for char in shown)
+        assert shown.isprintable()
         assert not width or len(shown) <= width
-        assert all(char.isprintable() or char in "\n\t\u200c\u200d" for char in multi_line(text))
+        assert all(char.isprintable() or char in "\n\t" for char in multi_line(text))
 
 
 class TestTimes:

@@ -24,7 +24,7 @@ INTERNAL = frozenset(
         "RALPH_DB", "RALPH_TASK_ID", "RALPH_STORY_ID", "RALPH_RUN_ID", "RALPH_SESSION",
         "RALPH_SOCKET", "RALPH_TOKEN", "RALPH_ATTEMPT", "RALPH_ROLE", "RALPH_ITERATION",
         "RALPH_TOTAL", "RALPH_AGENT_PROGRAM", "RALPH_SLOT", "RALPH_PORT_BASE", "RALPH_PORT_COUNT",
-        "RALPH_WATCH",
+        "RALPH_WATCH", "RALPH_HOOK",
     }
 )  # fmt: skip
 """Between Ralph and its sessions and gates; no settings."""

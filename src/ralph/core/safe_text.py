@@ -47,8 +47,7 @@ def markdown_quote(text: str) -> str:
 
 
 def _visible(char: str) -> str:
-    # Joiners, which Persian, Hindi and many emoji are written with, move nothing.
-    if char.isprintable() or char in "\u200c\u200d":
+    if char.isprintable():
         return char
     code = ord(char)
     if code < 0x20:
