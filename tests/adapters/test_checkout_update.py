@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +34,7 @@ def built(source: GitUser) -> GitMergeBranch:
     inside.write("mode", "x\n", executable=True)
     inside.write("odd\nname\udcff", "new\n")
     inside.link("link", "changed")
+    inside.write("folder/inside", "new\n")
     inside.commit()
     merge(merge_branch, ONE)
     return merge_branch
@@ -52,24 +53,82 @@ def test_a_clean_checkout_goes_along(source: GitUser) -> None:
     assert "refs/ralph/following/main" not in refs(source)
 
 
-@pytest.mark.parametrize("deed", ["written", "staged", "removed"])
-def test_a_checkout_with_changes_stays_as_it_is(source: GitUser, deed: str) -> None:
+CHANGES: dict[str, Callable[[GitUser], object]] = {
+    "written": lambda person: person.write("README.md", "mine"),
+    "staged": lambda person: (person.write("README.md", "mine"), person.git("add", "-A")),
+    "staged and written": lambda person: (
+        person.write("README.md", "staged"),
+        person.git("add", "-A"),
+        person.write("README.md", "mine"),
+    ),
+    "removed": lambda person: person.remove("README.md"),
+    "removed and staged": lambda person: person.git("rm", "-q", "README.md"),
+    "forgotten": lambda person: person.git("rm", "-q", "--cached", "README.md"),
+    "renamed": lambda person: person.git("mv", "README.md", "READ.md"),
+    "added": lambda person: (person.write("new/mine", "mine"), person.git("add", "-A")),
+    "announced": lambda person: (person.write("mine", "mine"), person.git("add", "-N", "mine")),
+    "other mode": lambda person: (person.top / "README.md").chmod(0o755),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_an_uncommitted_change_elsewhere_stays_and_holds_nothing_up(
+    source: GitUser, change: Callable[[GitUser], object]
+) -> None:
     merge_branch = built(source)
-    match deed:
-        case "removed":
-            source.remove("README.md")
-        case _:
-            source.write("README.md", "mine")
-    if deed == "staged":
-        source.git("add", "-A")
+    mine = {"README.md", "READ.md", "new/mine", "mine"}
+    change(source)
+
+    def changes() -> tuple[str, ...]:
+        staged, unstaged = (source.git("diff", "--no-renames", *args) for args in (("--cached",), ()))
+        return staged, unstaged, source.git("status", "--porcelain=v1", "--no-renames")
+
+    before, files = changes(), source.files()
+    assert merge_branch.update_user_checkout() == ""
+    assert source.git("rev-parse", "main").strip() == merge_branch.head()
+    assert changes() == before
+    after = source.files()
+    assert {path: after.get(path) for path in mine} == {path: files.get(path) for path in mine}
+    assert {"changed", "link", "folder/inside"} <= after.keys()
+
+
+IN_THE_WAY: dict[str, Callable[[GitUser], object]] = {
+    "written": lambda person: person.write("changed", "mine"),
+    "staged": lambda person: (person.write("changed", "mine"), person.git("add", "-A")),
+    "removed": lambda person: person.remove("changed"),
+    "removed where it is removed": lambda person: person.git("rm", "-q", "deleted/file"),
+    "a file for a folder": lambda person: (person.write("folder", "x"), person.git("add", "-A")),
+    "a folder for a file": lambda person: (person.write("link/x", "x"), person.git("add", "-A")),
+    "not known": lambda person: person.write("link", "mine"),
+}
+
+
+@pytest.mark.parametrize("change", IN_THE_WAY.values(), ids=IN_THE_WAY)
+def test_an_uncommitted_change_of_what_was_built_keeps_the_checkout_as_it_is(
+    source: GitUser, change: Callable[[GitUser], object]
+) -> None:
+    merge_branch = built(source)
+    change(source)
     before = source.state()
     reason = merge_branch.update_user_checkout()
-    assert "README.md" in reason
+    assert "not committed (`git merge --ff-only refs/ralph/tip/main` catches up)" in reason
     assert reason.count("\n") == 0
     assert source.state() == before
-    source.commit()
+    source.git("stash", "-u", "-q")
     assert merge_branch.update_user_checkout() == ""
     assert {"changed", "link"} <= source.files().keys()
+
+
+def test_what_a_stash_left_unmerged_is_the_persons_to_resolve(source: GitUser) -> None:
+    merge_branch = built(source)
+    source.write("README.md", "mine")
+    source.git("stash", "-q")
+    source.write("README.md", "others")
+    source.git("commit", "-q", "-a", "-m", "others")
+    source.git("stash", "pop", check=False)
+    before = source.state()
+    assert "README.md: not merged" in merge_branch.update_user_checkout()
+    assert source.state() == before
 
 
 def test_a_file_that_git_does_not_know_does_not_hold_it_up(source: GitUser) -> None:

@@ -92,6 +92,30 @@ def test_the_branch_only_goes_forward_whatever_a_person_does_meanwhile(
         assert "two" not in source.git("status", "--porcelain"), f"before call {before}"
 
 
+@pytest.mark.parametrize("path", ["README.md", "two"])
+def test_what_a_person_writes_or_stages_meanwhile_stays_theirs(
+    tmp_path: Path, built: GitUser, path: str
+) -> None:
+    before, calls = 0, 1
+    while before < calls:
+        source = GitUser(str(tmp_path / str(before) / "source"))
+        shutil.copytree(built.top, source.top, symlinks=True)
+        source.write("src/app.py", "staged before")
+        source.git("add", "-A")
+
+        def acting(source: GitUser = source) -> None:
+            source.write(path, "theirs")
+            source.git("add", path, check=False)
+
+        executor = Interrupting(before, acting)
+        reason = a_merge_branch(source, executor=executor).update_user_checkout()
+        calls, before = executor.calls, before + 1
+        assert (source.top / path).read_text() == "theirs", f"before call {before}: {reason}"
+        assert "M  src/app.py" in source.git("status", "--porcelain")
+        if path == "README.md":
+            assert reason == "" or "index.lock" in reason, f"before call {before}"
+
+
 def test_a_person_who_commits_all_the_time_is_no_reason_to_give_up(
     tmp_path: Path, built: GitUser
 ) -> None:

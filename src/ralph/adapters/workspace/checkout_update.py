@@ -7,14 +7,14 @@ commit), they mean. Where it equals the tip, the tip goes along; otherwise their
 into the tip.
 
 The user's checkout goes to the tip if nothing is in the way. Only files that differ between the two
-commits are touched, and only where nothing that git knows is uncommitted. Before the first of them
-changes, a ref says from where to where we are going; after a crash each file that equals the old or
+commits are touched, and only if none of them is uncommitted; what else is changed or staged stays
+so. Before the first of them changes, a ref says from where to where we are going; after a crash each file that equals the old or
 the new version is ours to move on, and anything else is the person's. Each step is on disk before
 the next one, so that this also holds after a power cut.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import AbstractContextManager, suppress
 from typing import Final, NamedTuple
 
@@ -24,7 +24,6 @@ from ralph.adapters.workspace.git_objects import Difference, GitObjects
 from ralph.adapters.workspace.restore_checkout import UNFINISHED, FileSwitch
 from ralph.core.errors import Busy, Missing, RalphError
 from ralph.core.safe_text import first_few_paths, one_line
-from ralph.core.snapshot import OWN_FOLDERS
 from ralph.files import names_in, read_start, walk
 from ralph.git_layout import find_layout
 
@@ -151,13 +150,12 @@ class BranchHead:
 
 
 class CheckoutUpdate:
-    def __init__(self, git: Git, tip: BranchHead, prefix: str, sync: Callable[[], None]) -> None:
+    def __init__(self, git: Git, tip: BranchHead, sync: Callable[[], None]) -> None:
         """`sync` puts on disk what was written."""
         self._git = git
         self._sync = sync
         self._objects = GitObjects(git)
         self._tip = tip
-        self._prefix = prefix
         self._under_way = f"refs/ralph/following/{tip.branch}"
 
     def update(self) -> str:
@@ -281,12 +279,16 @@ class CheckoutUpdate:
             == "true\n"
         ):
             return "your checkout is a sparse one"
+        if status.unmerged:
+            return f"{first_few_paths([one.path for one in status.unmerged], SHOWN)}: not merged"
         touched = {one.path for one in moving.files}
-        # What git does not know is not in the way, unless something new is to be in its place.
-        # And Ralph's own documents change all the time.
-        own = tuple(self._prefix + folder for folder in OWN_FOLDERS)
-        apart = {*status.untracked, *(path for path in status.dirty if path.startswith(own))}
-        dirty = [path for path in status.dirty if path in touched or path not in apart]
+        untracked = {*status.untracked}
+        # Of what git does not know only files that a new one would replace are in the way.
+        dirty = [
+            path
+            for path in status.dirty
+            if path in touched or (path not in untracked and _is_beside(path, touched))
+        ]
         if dirty:
             # Which commit is checked out in a submodule is for the person to say.
             links = {path for path, _ in submodules(self._git)}
@@ -348,3 +350,12 @@ class CheckoutUpdate:
 
     def _forget(self) -> None:
         self._git.ask("update-ref", "-d", self._under_way, ok=ANY)
+
+
+def _is_beside(path: str, touched: Set[str]) -> bool:
+    """Is a folder above the path a file in one of the commits, or the path a folder in one?"""
+    parts = path.split("/")
+    above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+    return any(one in touched for one in above) or any(
+        one.startswith(f"{path}/") for one in touched
+    )

@@ -64,7 +64,7 @@ class GitMergeBranch:
         self._is_locked = False
         """Whether this object holds the merge lock."""
         self._tip = BranchHead(self._git, branch, self.merge_lock)
-        self._following = CheckoutUpdate(self._git, self._tip, source.prefix, source.sync)
+        self._following = CheckoutUpdate(self._git, self._tip, source.sync)
 
     @property
     def branch(self) -> str:
