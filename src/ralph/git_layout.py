@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from ralph.core.errors import UnusableData
 from ralph.core.safe_text import one_line
-from ralph.files import LARGEST, open_regular, read_regular, walk
+from ralph.files import LARGEST, names_in, open_regular, read_regular, read_start, walk
 
 MOST_ALTERNATES: Final = 20
 READ: Final = frozenset({".gitignore", ".gitattributes", ".gitmodules", ".mailmap"})
@@ -63,6 +63,18 @@ def find_layout(top: str) -> GitLayout:
     if not os.path.isfile(pointer):
         return GitLayout(git_dir, git_dir)
     return GitLayout(git_dir, os.path.realpath(os.path.join(git_dir, _line(pointer))))
+
+
+def may_have_refs(top: str, folder: str) -> bool:
+    """Could git know refs in this folder of refs? It is asked far more often than there are any."""
+    try:
+        common_dir = find_layout(top).common_dir
+    except UnusableData:
+        return False
+    if os.path.isdir(os.path.join(common_dir, "reftable")):
+        return True
+    packed = read_start(os.path.join(common_dir, "packed-refs"), LARGEST_IN_GIT)
+    return bool(names_in(os.path.join(common_dir, folder))) or f" {folder}/".encode() in packed
 
 
 def borrowed_objects(top: str) -> str:

@@ -80,7 +80,9 @@ def test_an_uncommitted_change_elsewhere_stays_and_holds_nothing_up(
     change(source)
 
     def changes() -> tuple[str, ...]:
-        staged, unstaged = (source.git("diff", "--no-renames", *args) for args in (("--cached",), ()))
+        staged, unstaged = (
+            source.git("diff", "--no-renames", *args) for args in (("--cached",), ())
+        )
         return staged, unstaged, source.git("status", "--porcelain=v1", "--no-renames")
 
     before, files = changes(), source.files()

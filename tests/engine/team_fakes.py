@@ -144,6 +144,9 @@ class FakeMergeBranch:
     def update_user_checkout(self) -> str:
         return ""
 
+    def catch_up_command(self) -> str:
+        return ""
+
     def clean_up_after_crash(self) -> None:
         pass
 

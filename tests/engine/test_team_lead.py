@@ -367,7 +367,9 @@ def test_a_checkout_that_stays_behind_hears_of_it_when_it_happens_and_at_the_end
 ) -> None:
     world.add()
     world.merge_branch.update_user_checkout = lambda: "main stays not_updated: notes.txt"  # type: ignore[method-assign]
-    world.lead(1)
+    world.merge_branch.catch_up_command = lambda: "git merge tip"  # type: ignore[method-assign]
+    ended = world.lead(1)
+    assert ended.catch_up == "git merge tip"
     lines = [one.message for one in world.sink.events if isinstance(one, Warned)]
     assert lines == ["main stays not_updated: notes.txt"] * 2
     assert [type(one) for one in world.sink.events[-2:]] == [Warned, RunEnded]

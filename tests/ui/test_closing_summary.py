@@ -56,6 +56,12 @@ def test_a_teams_commits_are_looked_for_on_its_branch() -> None:
     assert text(an_end(), team=team).endswith("next  git log --notes='ralph*' -3 'feature/a b'")
 
 
+def test_a_branch_that_is_behind_is_the_first_thing_to_do() -> None:
+    *_, first, second = text(an_end(catch_up="git merge tip")).splitlines()
+    assert first == "  next  git merge tip"
+    assert second == "        git log --notes='ralph*' -3"
+
+
 def test_failed_tasks_are_named_with_their_reasons_and_the_way_out() -> None:
     ended = an_end(RunOutcome.COMPLETE_WITH_FAILURES, failed=1, spent=session_cost(1.0))
     assert (

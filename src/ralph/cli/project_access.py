@@ -8,10 +8,12 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from ralph.core.safe_text import one_line
+from ralph.git_layout import may_have_refs, top_of
 from ralph.wiring.project import Project, find_project, open_project_files, open_store
 
 if TYPE_CHECKING:
     from ralph.engine.run_context import RunContext
+    from ralph.ports.merge_branch import BranchBehind
     from ralph.store.store import Store
     from ralph.ui.needs import WaitingPlan
     from ralph.ui.project_view import ProjectView
@@ -55,6 +57,16 @@ def open_view(project: Project, store: "Store") -> "ProjectView":
 
         return waiting_plans(store, open_project_files(project))
 
+    def behind() -> "list[BranchBehind]":
+        if os.environ.get("RALPH_SOCKET"):
+            return []  # nor does it merge into a person's branch
+        top = top_of(project.root)
+        if top is None or not may_have_refs(top, "refs/ralph/tip"):
+            return []
+        from ralph.wiring.git_access import find_branches_behind
+
+        return find_branches_behind(project, top)
+
     config = project.config
     return ProjectView(
         store,
@@ -63,6 +75,7 @@ def open_view(project: Project, store: "Store") -> "ProjectView":
         budget=config.budget,
         breaker=config.breaker,
         plans=plans,
+        behind=behind,
     )
 
 

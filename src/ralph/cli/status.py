@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ralph.ui.terminal import Size
 
 INTERVAL_S = 1.0
-UNLISTED = (NeedKind.LOGIN, NeedKind.PLAN, NeedKind.FINDING)
+UNLISTED = (NeedKind.LOGIN, NeedKind.BRANCH, NeedKind.PLAN, NeedKind.FINDING)
 ORDER = tuple(map(TaskStatus, ("done", "in_progress", "pending", "blocked", "failed")))
 
 

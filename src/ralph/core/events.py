@@ -252,6 +252,8 @@ class RunEnded(EventBase, frozen=True, kw_only=True):
     cost_usd: float | None = None
     """None when any of it is unknown."""
     spent: CostSummary = CostSummary()
+    catch_up: str = ""
+    """The command that brings what a team has built into the person's branch, if it is behind."""
 
 
 class BaselineTaken(EventBase, frozen=True, kw_only=True):

@@ -1,9 +1,12 @@
 """The lead of a team: starts workers, handles the user's requests, updates their checkout."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Final
 
-from ralph.core.errors import Busy, UnusableData, UsageError
+from msgspec.structs import replace
+
+from ralph.core.errors import Busy, RalphError, UnusableData, UsageError
 from ralph.core.events import RunEnded, TaskDone, TaskFailed, TaskMoved, WorkerLeft
 from ralph.core.ids import RunId, WorkerId
 from ralph.core.run import STOPPED, RunEnding, RunOutcome
@@ -344,6 +347,12 @@ class TeamLead(RunLoop):
         commits = sum(len(one.commits) for one in merged)
         self.ctx.state.set_counts(attempts=len(sessions), commits=commits)
         return super().end(ending)
+
+    def _account(self, ending: RunEnding) -> RunEnded:
+        command = ""
+        with suppress(RalphError):  # said in a warning; the run is over
+            command = self.merge_branch.catch_up_command() if self.not_updated else ""
+        return replace(super()._account(ending), catch_up=command)
 
     # People
 

@@ -24,6 +24,14 @@ class RebaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """If there is one, the checkout is as it was before."""
 
 
+class BranchBehind(msgspec.Struct, frozen=True, kw_only=True):
+    """A user's branch that lacks what was built on it."""
+
+    branch: str
+    command: str
+    """Brings the work in, as a person types it."""
+
+
 class MergeBranch(Protocol):
     """The branch that a team builds. Its head only moves forward.
 
@@ -98,6 +106,10 @@ class MergeBranch(Protocol):
     def update_user_checkout(self) -> str:
         """Update the user's branch and checkout to the head, if nothing of theirs is in the way;
         return why not, in a line. Only the lead does this."""
+
+    def catch_up_command(self) -> str:
+        """Return the command that brings what was built into the user's branch; empty if all of it
+        is there."""
 
     def clean_up_after_crash(self) -> None:
         """After a crash: settle what was begun in the user's checkout; remove partial checkouts."""

@@ -65,6 +65,8 @@ def closing_summary(
     ]
     paid = f"  paid by {' and '.join(run_view.accounts)}"
     steps = _next(ended, run_view.failed, waits, run_view.again, team.branch)
+    if ended.catch_up:
+        steps = [one_line(ended.catch_up, 300), *steps]
     return [
         SummaryLine(DETAIL, ""),
         SummaryLine(tone, f"{words}: {reason}" if reason else words),

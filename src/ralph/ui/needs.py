@@ -14,6 +14,7 @@ from ralph.core.run import WaitKind
 from ralph.core.safe_text import one_line
 from ralph.core.session_ending import EndingKind
 from ralph.core.task import Task, TaskStatus
+from ralph.ports.merge_branch import BranchBehind
 from ralph.store.runs import Run
 from ralph.store.store import Store
 from ralph.ui.formatting import first_line
@@ -28,6 +29,7 @@ class NeedKind(StrEnum):
     LOGIN = "login"
     BREAKER = "breaker"
     PAUSE = "pause"
+    BRANCH = "branch"
     PLAN = "plan"
     FAILED = "failed"
     BLOCKED = "blocked"
@@ -35,7 +37,7 @@ class NeedKind(StrEnum):
 
 
 class NeedAction(StrEnum):
-    """What a person can do about it; each is a command of Ralph."""
+    """What a person can do about it; each is a command of Ralph, or of git where that is said."""
 
     RETRY = "retry"
     UNBLOCK = "unblock"
@@ -49,6 +51,8 @@ class NeedAction(StrEnum):
     RESUME = "resume"
     RUN = "run"
     DISMISS = "dismiss"
+    MERGE = "merge"
+    """With git, in a shell: it may ask for an editor, or leave conflicts."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +91,7 @@ def needs_of(
     *,
     breakers: Mapping[str, Breaker],
     plans: Sequence[WaitingPlan],
+    behind: Sequence[BranchBehind],
     live: Sequence[Run],
     wait: RunWait | None,
     limit: int,
@@ -96,6 +101,7 @@ def needs_of(
         *_logins(store),
         *(_breaker(slot, one) for slot, one in breakers.items()),
         *(_pause(run, wait) for run in live[:1] if wait is not None and _is_pause(wait)),
+        *map(_branch, behind[:limit]),
         *map(_plan, plans[:limit]),
         *(_failed(store, one) for one in store.screens.stuck(TaskStatus.FAILED, limit)),
         *map(_blocked, store.screens.stuck(TaskStatus.BLOCKED, limit)),
@@ -136,6 +142,15 @@ def _pause(run: Run, wait: RunWait) -> Need:
         reason=wait.reason,
         run_id=run.id,
         answers=(_answer(NeedAction.RESUME, "ralph resume"),),
+    )
+
+
+def _branch(behind: BranchBehind) -> Need:
+    return Need(
+        kind=NeedKind.BRANCH,
+        subject=one_line(behind.branch, 80),
+        reason="your branch is behind what was built on it",
+        answers=(_answer(NeedAction.MERGE, behind.command),),
     )
 
 

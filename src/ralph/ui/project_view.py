@@ -21,6 +21,7 @@ from ralph.core.settings import BreakerSection, BudgetSection
 from ralph.core.task import Feature, Task, TaskStatus
 from ralph.core.time_estimate import TimeLeft, time_left
 from ralph.core.times import to_iso
+from ralph.ports.merge_branch import BranchBehind
 from ralph.store.claims import Counts
 from ralph.store.costs import CostFilter
 from ralph.store.runs import Run, WorkerProcess
@@ -190,6 +191,7 @@ class ProjectView:
         budget: BudgetSection,
         breaker: BreakerSection,
         plans: Callable[[], Sequence[WaitingPlan]] = tuple,
+        behind: Callable[[], Sequence[BranchBehind]] = tuple,
     ) -> None:
         self.store = store
         self.root = root
@@ -198,6 +200,7 @@ class ProjectView:
         self._budget = budget
         self._breaker = breaker
         self._plans = plans
+        self._behind = behind
 
     # The project
 
@@ -253,6 +256,8 @@ class ProjectView:
                 store,
                 breakers=breakers,
                 plans=self._plans(),
+                # While a run works, branches follow it all the time.
+                behind=self._behind() if not runs else (),
                 live=runs,
                 wait=wait,
                 limit=most_needs,

@@ -3,10 +3,11 @@
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from shutil import which
 
 from ralph.adapters.workspace.branch_history import GitBranchHistory
+from ralph.adapters.workspace.branches_behind import branches_behind
 from ralph.adapters.workspace.commit_diffs import ONLY_GIT, GitCommitDiffs
 from ralph.adapters.workspace.git import ANY, Git, find_top
 from ralph.adapters.workspace.locks import (
@@ -19,10 +20,11 @@ from ralph.adapters.workspace.locks import (
 from ralph.adapters.workspace.task_checkouts import FoundCheckout, TaskCheckouts, list_checkouts
 from ralph.adapters.workspace.user_checkout import UserCheckout
 from ralph.config.project import Project
-from ralph.core.errors import Missing
+from ralph.core.errors import Missing, RalphError
 from ralph.files import names_in
 from ralph.git_layout import find_layout, top_of
 from ralph.ports.executor import CommandRunner
+from ralph.ports.merge_branch import BranchBehind
 from ralph.ports.workspace import BranchHistory, ChangeReader
 from ralph.store.store import Store
 from ralph.wiring.processes import open_executor
@@ -93,6 +95,13 @@ def open_changes(project: Project) -> Iterator[ChangeReader]:
     """What commits have changed; it only reads, also while a run works."""
     with open_executor() as executor:
         yield GitCommitDiffs(unsandboxed_runner(project, executor), project.root)
+
+
+def find_branches_behind(project: Project, top: str) -> list[BranchBehind]:
+    """The branches that lack what a team has built on them; it only reads."""
+    with suppress(RalphError), open_executor() as executor:  # the rest of the screen is worth more
+        return branches_behind(Git(unsandboxed_runner(project, executor), top))
+    return []
 
 
 def show_diff(

@@ -8,9 +8,9 @@ into the tip.
 
 The user's checkout goes to the tip if nothing is in the way. Only files that differ between the two
 commits are touched, and only if none of them is uncommitted; what else is changed or staged stays
-so. Before the first of them changes, a ref says from where to where we are going; after a crash each file that equals the old or
-the new version is ours to move on, and anything else is the person's. Each step is on disk before
-the next one, so that this also holds after a power cut.
+so. Before the first of them changes, a ref says from where to where we are going; after a crash
+each file that equals the old or the new version is ours to move on, and anything else is the
+person's. Each step is on disk before the next one, so that this also holds after a power cut.
 """
 
 import os

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final
 
+from ralph.adapters.workspace.branches_behind import branches_behind
 from ralph.adapters.workspace.checkout_setup import CheckoutSetup
 from ralph.adapters.workspace.checkout_update import BranchHead, CheckoutUpdate
 from ralph.adapters.workspace.git_objects import FETCH_OPTIONS
@@ -221,6 +222,10 @@ class GitMergeBranch:
 
     def update_user_checkout(self) -> str:
         return self._following.update()
+
+    def catch_up_command(self) -> str:
+        behind = (one for one in branches_behind(self._git) if one.branch == self.branch)
+        return next((one.command for one in behind), "")
 
     def clean_up_after_crash(self) -> None:
         self._following.recover()

@@ -416,6 +416,8 @@ class WatchApp(App[None]):
         if answer.action is NeedAction.LOOK and need.task_id is not None:
             self.action_tab(1)
             self._focus(self._tab)
+        elif answer.action is NeedAction.MERGE:
+            self._say(f"in a shell: {answer.command}", lasts=True)
         else:
             words = tuple(shlex.split(answer.command))[1:]
             self._run_command(CommandLine(words, is_run=answer.action in STARTS))
