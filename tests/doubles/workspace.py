@@ -208,6 +208,10 @@ class FakeWorkspace:
         """As they were committed."""
         self.files = _patched(self.files, self._made[to.head][-1].files, paths)
 
+    def same_files(self, place: str, paths: Sequence[str]) -> list[str]:
+        """Gates alone change files here."""
+        return [*paths]
+
     def hidden_files(self) -> frozenset[str]:
         return frozenset()
 

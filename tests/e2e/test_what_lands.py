@@ -1,6 +1,7 @@
 """What is committed is what was judged: files that a commit will not have do not make it green."""
 
 import subprocess
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -142,6 +143,61 @@ def test_what_gates_change_is_undone_and_keeps_no_later_work_from_landing(
     assert project.git("status", "--porcelain") == ""
     assert "gates changed a.txt, which is undone" in warnings(events)
     assert project.git("show", f"refs/ralph/kept/{tasks[0]}/gates:a.txt") == "good\ngood"
+
+
+def test_what_gates_change_one_after_the_other_is_undone(project: Project) -> None:
+    project.write("a.txt", "bad\n")
+    gates = """one = "sed -i s/bad/good/ a.txt"\ntwo = "sed -i s/good/better/ a.txt" """
+    project.agent(f"echo bad >> a.txt; {CLAIM}", gates=gates)
+    tasks = [project.add("x"), project.add("y")]
+    project.events()
+    assert [project.status(task) for task in tasks] == ["done", "done"]
+    assert project.git("show", "HEAD:a.txt") == "bad\nbad\nbad"
+    assert project.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("stage", ["", "&& git -C {top} add {path}"])
+@pytest.mark.parametrize("path", ["notes.txt", "a.txt", "gone.txt"])
+def test_what_a_person_does_while_gates_run_stays(project: Project, path: str, stage: str) -> None:
+    """To a file of theirs, to one that the session has changed, and to one that they remove."""
+    for name in ("notes.txt", "a.txt", "gone.txt", "b.txt"):
+        project.write(name, "old\n")
+    top, busy = quote(str(project.path)), quote(str(project.path.parent / "busy"))
+    deed = f"rm {top}/{path}" if path == "gone.txt" else f"echo mine > {top}/{path}"
+    # Once, while the gate runs in the checkout on work that is there.
+    person = f"if [ -e work ] && mkdir {busy}; then {deed} {stage.format(top=top, path=path)}; fi"
+    gate = f"{person} 2>/dev/null; sed -i s/old/new/ b.txt"
+    project.write("check.sh", gate)
+    project.agent(
+        f"echo 1 >> work; echo built > a.txt; {CLAIM}", gates=GATE, sandbox='mode = "off"'
+    )
+    task = project.add("x")
+    said = warnings(project.events())
+    assert project.status(task) == "done"
+    assert project.git("show", "HEAD:a.txt") == "built"
+    if path == "gone.txt":
+        assert not (project.path / path).exists()
+    else:
+        assert (project.path / path).read_text() == "mine\n"
+    assert f"{path} changed while gates ran" in said
+    assert project.git("status", "--porcelain").split()[1:] == [path], "b.txt is as it was"
+    second = project.add("y")
+    project.events()
+    assert project.status(second) == "done"
+    assert project.git("show", "HEAD:work") == "1\n1"
+    assert (project.path / path).exists() == (path != "gone.txt")
+
+
+def test_what_a_person_writes_during_the_baseline_stays(project: Project) -> None:
+    project.write("notes.txt", "old\n")
+    notes = quote(str(project.path / "notes.txt"))
+    project.write("check.sh", f"echo mine > {notes}\n")
+    project.agent(f"echo 1 > work; {CLAIM}", gates=GATE, sandbox='mode = "off"')
+    task = project.add("x")
+    said = warnings(project.events())
+    assert project.status(task) == "done"
+    assert (project.path / "notes.txt").read_text() == "mine\n"
+    assert "notes.txt changed while gates ran" in said
 
 
 @pytest.mark.parametrize(

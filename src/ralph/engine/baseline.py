@@ -4,7 +4,8 @@ from ralph.core.errors import Unavailable
 from ralph.core.events import BaselineTaken
 from ralph.core.gate_output import headline
 from ralph.core.gates import GateResult
-from ralph.engine.gates import gate_process, run_gate, undo_gate_changes
+from ralph.engine.gate_changes import undo_gate_changes
+from ralph.engine.gates import gate_process, run_gate
 from ralph.engine.run_context import RunContext
 from ralph.engine.tampering import withdraw_protected
 
@@ -23,7 +24,11 @@ def take_baseline(ctx: RunContext) -> None:
     # Gates may drop files; no task made those.
     ctx.checkout.changed()
     withdraw_protected(ctx, None, before, ctx.checkout.snapshot())
-    undo_gate_changes(ctx, before)
+    undo_gate_changes(
+        ctx,
+        before,
+        lambda: ctx.workspace.preview(before, before, ctx.checkout.kept, ctx.own_documents),
+    )
     accept_baseline(ctx, results)
 
 

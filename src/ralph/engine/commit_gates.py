@@ -13,7 +13,8 @@ from ralph.core.session_ending import EndingKind
 from ralph.core.snapshot import Snapshot
 from ralph.core.times import from_iso
 from ralph.engine.crash_recovery import is_in_this_checkout
-from ralph.engine.gates import files_changed_by_gates, run_gate
+from ralph.engine.gate_changes import files_changed_by_gates
+from ralph.engine.gates import run_gate
 from ralph.engine.run_context import RunContext
 from ralph.engine.run_state import EndedAttempt
 from ralph.ports.workspace import Preview

@@ -15,9 +15,7 @@ from ralph.core.gate_output import coverage_percent, decisive_lines
 from ralph.core.gates import Gate, GateEvidence, GateResult, compare_with_baseline
 from ralph.core.ids import TaskId
 from ralph.core.process_exit import ProcessExit, was_killed
-from ralph.core.safe_text import first_few_paths
 from ralph.core.session_ending import EndingKind
-from ralph.core.snapshot import Snapshot
 from ralph.engine.control import tick
 from ralph.engine.run_context import RunContext
 from ralph.engine.sandboxed_process import SandboxedExecutor
@@ -190,34 +188,6 @@ def run_gates(ctx: RunContext, task: TaskId) -> tuple[GateResult, ...]:
     ctx.checkout.changed()
     withdraw_protected(ctx, task, before, ctx.checkout.snapshot())
     return tuple(results)
-
-
-def files_changed_by_gates(ctx: RunContext, before: Snapshot) -> list[str]:
-    """Files that were there before the gates ran, and are not as they were."""
-    now = ctx.checkout.snapshot()
-    if now.same_as(before) or ctx.settings.config.git.commit == "none":
-        return []
-    there = {*before.dirty, *ctx.workspace.uncommitted()} - ctx.own_documents
-    return [path for path in ctx.workspace.changes(before, now).files if path in there]
-
-
-def undo_gate_changes(ctx: RunContext, before: Snapshot, task: TaskId | None = None) -> None:
-    """Restore the files that gates have changed: they would neither be committed nor be a user's,
-    and so keep the next tasks from committing theirs."""
-    changed = [
-        path for path in files_changed_by_gates(ctx, before) if path not in ctx.checkout.kept
-    ]
-    if not changed:
-        return
-    ref = f"refs/ralph/kept/{task or 'baseline'}/gates"
-    ctx.workspace.save(ref, "With what gates have changed\n")
-    ctx.workspace.restore_files(before, changed)
-    ctx.checkout.changed()
-    ctx.log.warn(
-        f"gates changed {first_few_paths(changed)}, which is undone: gates only check"
-        f" ({ref} has the changes)",
-        task,
-    )
 
 
 def run_gate(

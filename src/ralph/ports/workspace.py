@@ -160,6 +160,10 @@ class Workspace(Protocol):
     def restore_files(self, to: Snapshot, paths: Sequence[str]) -> None:
         """Restore these files to the snapshot; nothing else changes."""
 
+    def same_files(self, place: str, paths: Sequence[str]) -> list[str]:
+        """Return those that are the same, byte for byte, in another checkout; `place` is the
+        project's directory in it."""
+
     def clear_locks(self, since: float) -> list[str]:
         """Move the locks of dead git processes aside; return where they are now. Those made `since`
         then, in seconds since the epoch, are of Ralph's own processes, which are gone."""

@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from filecmp import cmp
 from typing import Final, NamedTuple
 
 from ralph.adapters.workspace.git import UNREAD, Git, raw, text
@@ -224,3 +225,15 @@ def _is_cache(path: str) -> bool:
     *folders, name = path.split("/")
     is_bytecode = BYTECODE[0] in folders and name.endswith(BYTECODE[1])
     return is_bytecode or not {*folders, name}.isdisjoint(CACHES)
+
+
+def same_content(one: str, other: str) -> bool:
+    """Are two files of one kind, with one content? What is no file is like nothing."""
+    with suppress(OSError):
+        modes = [os.lstat(path).st_mode for path in (one, other)]
+        if all(map(stat.S_ISLNK, modes)):
+            return os.readlink(one) == os.readlink(other)
+        if all(map(stat.S_ISREG, modes)):
+            return not (modes[0] ^ modes[1]) & stat.S_IXUSR and cmp(one, other, shallow=False)
+        return False
+    return not os.path.lexists(one) and not os.path.lexists(other)

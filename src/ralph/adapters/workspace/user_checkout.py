@@ -36,6 +36,7 @@ from ralph.adapters.workspace.uncommitted_files import (
     folders_of,
     is_dependency,
     is_dropped,
+    same_content,
 )
 from ralph.core.errors import Busy, TemporaryFailure, UnusableData
 from ralph.core.snapshot import CheckoutChanges, Snapshot, changed_work_files
@@ -320,6 +321,10 @@ class UserCheckout:
         for path in set(paths) - known:
             with suppress(FileNotFoundError):
                 os.unlink(os.path.join(self.git.top, path))
+
+    def same_files(self, place: str, paths: Sequence[str]) -> list[str]:
+        top = place.removesuffix(f"/{self.prefix.strip('/')}") if self.prefix else place
+        return [path for path in paths if same_content(f"{self.git.top}/{path}", f"{top}/{path}")]
 
     def clear_locks(self, since: float) -> list[str]:
         self.git.check_repository()

@@ -26,8 +26,9 @@ from ralph.core.verdict import (
 from ralph.engine.baseline import save_baseline
 from ralph.engine.commit_gates import CommitGates, preview
 from ralph.engine.control import handle_controls
+from ralph.engine.gate_changes import undo_gate_changes
 from ralph.engine.gate_input_check import check_gate_inputs
-from ralph.engine.gates import run_gates_with_blame, undo_gate_changes
+from ralph.engine.gates import run_gates_with_blame
 from ralph.engine.review_comments import answer_comments
 from ralph.engine.run_context import RunContext
 from ralph.engine.run_state import EndedAttempt
@@ -165,7 +166,7 @@ def _gates(ctx: RunContext, attempt: EndedAttempt) -> Verdict:
             on_changed_gate_inputs(results, verifies=ctx.settings.verification.is_on) or verdict
         )
     if isinstance(verdict.transition, Accepted):
-        undo_gate_changes(ctx, attempt.after, task)
+        undo_gate_changes(ctx, attempt.after, lambda: preview(ctx, attempt), task)
         verdict = _verify_and_review(ctx, attempt, verdict)
     if not isinstance(verdict.transition, Accepted):
         ctx.checkout.keep(_files_left_by_gates(ctx, attempt))
