@@ -39,6 +39,9 @@ def test_one_who_fails_once_and_passes_then(reviewed: Project) -> None:
     file = (reviewed.path / f".ralph/reviews/task-{task}-review.md").read_text()
     assert "## Round 1\n\nVerdict: FAIL\nSummary: too short\n" in file
     assert "## Round 2\n\nVerdict: PASS\nSummary: good\n" in file
+    assert [one.name for one in (reviewed.path / ".ralph/reviews").iterdir()] == [
+        f"task-{task}-review.md"
+    ], "a folder for people, without locks and drafts"
     assert reviewed.commits()[0] == "x"
     assert reviewed.git("status", "--porcelain") == ""
     assert "reviewed" in reviewed.ralph("task", "show", task)

@@ -27,11 +27,9 @@ def review_file_path(store: Store, task: Task) -> str:
 
 def write_review_file(store: Store, project_files: ProjectFiles, task: Task) -> str:
     """Write the review file from the store; return its path."""
-    path, text = (
-        review_file_path(store, task),
-        review_file_text(task, store.reviews.thread(task.id)),
-    )
-    project_files.change(path, lambda _: text)
+    path = review_file_path(store, task)
+    text = review_file_text(task, store.reviews.thread(task.id))
+    project_files.write_view(path, [text.encode("utf-8", "surrogateescape")])
     return path
 
 
