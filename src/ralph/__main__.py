@@ -2,6 +2,8 @@
 
 import sys
 
+INTERRUPTED = 130
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
@@ -52,13 +54,22 @@ def start() -> None:
     Python would now take apart every module in good order, which takes longer than `ralph status`
     itself. Everything that matters is closed and flushed by then.
     """
+    # The module around it takes as long to load as all of this.
+    import _signal as signal  # type: ignore[import-not-found]
+    import os
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # An exception would be shown as a traceback, or swallowed half-way through an import. Until
+        # a command is at work, and once it has ended, there is nothing to clean up.
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         code = main()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     except (ImportError, MemoryError, OSError) as error:
         # Without memory or open files not even what reports errors can be loaded.
         code = _say_that_nothing_loads(error)
     import atexit
-    import os
 
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

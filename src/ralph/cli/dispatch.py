@@ -25,9 +25,11 @@ def dispatch(argv: list[str]) -> int:
         # Until a command is at work there is nothing to clean up; and half-way through an import
         # an exception may be swallowed or, in msgspec, crash Python.
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    report_unraisable = sys.unraisablehook
     try:
         return _dispatch(argv)
     finally:
+        sys.unraisablehook = report_unraisable
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -154,6 +156,14 @@ def _raise_on_signals() -> None:
             signal.signal(number, lambda *_: os._exit(INTERRUPTED))
         raise KeyboardInterrupt
 
+    def end_if_swallowed(what: "sys.UnraisableHookArgs") -> None:
+        # Where Python cannot raise it (in a `__del__`, or half-way through an import) it would show
+        # it, and go on.
+        if what.exc_type is KeyboardInterrupt:
+            os._exit(INTERRUPTED)
+        sys.__unraisablehook__(what)
+
+    sys.unraisablehook = end_if_swallowed
     handled = [
         number
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
