@@ -44,7 +44,8 @@ def page() -> str:
         "`RALPH_DB` is no setting: it names the database, a file or an address, where several"
         " checkouts share one."
         " Neither are `RALPH_ITERATION` and `RALPH_TOTAL`: the number of the first iteration, and"
-        " how many there are in all, for a script that counts. Sessions find theirs there.\n"
+        " how many there are in all, for a script that counts (0: no limit)."
+        " Sessions find theirs there.\n"
     )
     parts.append("## config.sh\n")
     parts.append(

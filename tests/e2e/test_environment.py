@@ -156,4 +156,4 @@ def test_iterations_that_were_counted_before_go_on_and_sessions_know_their_numbe
     assert file.read_text() == "4 of 5\n5 of 5\n"
     assert [*(project.path / ".ralph/runs").glob("*-iter-5.log")]
     project.ralph("run", RALPH_ITERATION="nonsense", RALPH_TOTAL="-1")
-    assert file.read_text().splitlines()[2] == "1 of"
+    assert file.read_text().splitlines()[2] == "1 of 0", "without limit"

@@ -283,16 +283,16 @@ def _login_files(ctx: RunContext, agent: Agent) -> Mapping[str, bytes]:
 
 def _environment(ctx: RunContext, agent: Agent, claim: Claim, brief: Brief) -> dict[str, str]:
     """The variables by which a session knows its task."""
-    task = claim.task
+    task, planned = claim.task, ctx.settings.limits.iterations
     found = {
         "RALPH_TASK_ID": task.id,
         "RALPH_RUN_ID": ctx.settings.run_id,
         "RALPH_ATTEMPT": str(claim.attempt),
         "RALPH_ROLE": brief.role.value,
         "RALPH_ITERATION": str(ctx.state.iteration),
+        # Zero: without limit, as in the settings.
+        "RALPH_TOTAL": str(ctx.settings.first_iteration - 1 + planned if planned else 0),
     }
-    if planned := ctx.settings.limits.iterations:
-        found["RALPH_TOTAL"] = str(ctx.settings.first_iteration - 1 + planned)
     if agent.traits.package:
         program = agent.traits.program
         found["RALPH_AGENT_PROGRAM"] = ctx.settings.session.programs.get(program, program)
