@@ -16,6 +16,7 @@ from ralph.core.events import RunPaused
 from ralph.core.ids import TaskId
 from ralph.core.task import TaskEdit
 from ralph.ports.executor import CommandOutput
+from ralph.ports.merge_branch import BranchBehind
 from ralph.ui.needs import WaitingPlan
 from ralph.ui.watch.app import WatchApp
 from ralph.ui.watch.task_tree import PAGE
@@ -156,6 +157,13 @@ def test_an_answer_to_a_need_is_run_or_leads_to_what_there_is_to_see(shop: Watch
     assert shop.ran[1:] == [CommandLine(("go",), is_run=True)]
     assert "✗ gates" in shop.screen("down", "down", "a", "enter")
     assert len(shop.ran) == 2
+
+
+def test_a_git_command_that_is_needed_is_left_to_a_shell(shop: Watched) -> None:
+    shop.is_alive = False
+    shop.behind = [BranchBehind(branch="main", command="git merge tip")]
+    assert "in a shell: git merge tip" in shop.screen("down", "a", "enter")
+    assert shop.ran == []
 
 
 def test_a_refusal_is_shown_with_all_of_its_way_out(shop: Watched) -> None:

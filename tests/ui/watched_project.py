@@ -19,6 +19,7 @@ from ralph.core.settings import BreakerSection, BudgetSection
 from ralph.core.times import to_iso
 from ralph.core.transitions import Blocked, Rejected
 from ralph.ports.executor import CommandOutput
+from ralph.ports.merge_branch import BranchBehind
 from ralph.store.claims import Claim
 from ralph.store.sessions import Session
 from ralph.ui.project_view import ProjectView
@@ -58,6 +59,7 @@ class Watched:
         self.answers = CommandOutput(code=0, stdout=b"", stderr=b"")
         self.diff = DIFF
         self.is_alive = True
+        self.behind: list[BranchBehind] = []
         self.view = ProjectView(
             self.store,
             str(root),
@@ -65,6 +67,7 @@ class Watched:
             now=self.clock.now,
             budget=BudgetSection(),
             breaker=BreakerSection(),
+            behind=lambda: self.behind,
         )
 
     def ralph(self, words: tuple[str, ...], stdin: bytes) -> CommandOutput:
