@@ -1,6 +1,5 @@
 """What the pages of `ralph serve` are made of, without a server."""
 
-import asyncio
 from typing import Any
 
 from starlette.requests import Request
@@ -13,6 +12,7 @@ from ralph.ui.project_view import ProjectView
 from ralph.ui.web import session_log
 from ralph.ui.web.access import Keys
 from ralph.ui.web.pages import Pages
+from tests.async_run import run_async
 from tests.contracts.store_test_helpers import add
 from tests.doubles.clock import FrozenClock
 from tests.stores import memory_store
@@ -52,7 +52,7 @@ def test_what_happens_while_a_page_is_made_is_news_for_it() -> None:
     add(store, "a")
     known = store.events.last_seq()
     scope = {"type": "http", "method": "GET", "path": "/tasks", "query_string": b"", "headers": []}
-    page = asyncio.run(pages.with_seq(pages.tasks)(Request(scope)))
+    page = run_async(pages.with_seq(pages.tasks)(Request(scope)))
     assert f'data-seq="{known}"'.encode() in bytes(page.body)
     assert [one.seq for one in view.feed(known).items] == [known + 1]
 

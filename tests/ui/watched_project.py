@@ -1,6 +1,5 @@
 """A project at work, and the terminal view of it without a terminal."""
 
-import asyncio
 import io
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -26,6 +25,7 @@ from ralph.ui.project_view import ProjectView
 from ralph.ui.session_stream import stream_of
 from ralph.ui.watch.app import WatchApp
 from ralph.ui.web.writes import CommandLine
+from tests.async_run import run_async
 from tests.contracts.store_test_helpers import add, begin, claim, start
 from tests.contracts.view_contract import attempt
 from tests.doubles.clock import FrozenClock
@@ -135,7 +135,7 @@ class Watched:
                 await settled(pilot)
                 await act(app, pilot)
 
-        asyncio.run(run())
+        run_async(run())
         return app
 
 

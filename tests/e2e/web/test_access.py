@@ -14,6 +14,7 @@ from starlette.types import Message
 
 from ralph.cli.serve import hosts_of
 from ralph.ui.web import access
+from tests.async_run import run_async
 from tests.e2e.conftest import Project, wait_for
 from tests.e2e.fault_helpers import refused
 from tests.e2e.web.conftest import ODD, Site, enter, file_of, served
@@ -313,7 +314,7 @@ def test_a_body_that_comes_byte_by_byte_has_an_end(
             await receive()
 
     with pytest.raises(access.BadBody) as refusal:
-        asyncio.run(asyncio.wait_for(read_all(), 30))
+        run_async(asyncio.wait_for(read_all(), 30))
     assert refusal.value.status == 408
 
 
