@@ -75,6 +75,7 @@ def test_signals(project: Project, way: str, number: signal.Signals, code: int) 
     run.send_signal(number)
     assert run.wait(timeout=90) == code
     assert not Path(f"/proc/{run.pid}").exists()
+    stage.go()  # the session of a Ralph that was killed would wait for ever
 
 
 def test_another_start_up_runs_the_installed_program(project: Project) -> None:
