@@ -348,7 +348,8 @@ def test_holes_where_git_reads_are_taken_away(
 
 def _with_times_of(index: bytes, file: Path) -> bytes:
     """An index by which git believes that it knows the file."""
-    found, at = file.stat(), index.index(b"a\0") - 62
+    # Two bytes of flags, the length of the name, before it.
+    found, at = file.stat(), index.index(b"\0\1a\0") - 60
     times = (*divmod(found.st_ctime_ns, 10**9), *divmod(found.st_mtime_ns, 10**9))
     parts = struct.pack(">4I", *times) + index[at + 16 : at + 36]
     forged = index[:at] + parts + struct.pack(">I", found.st_size) + index[at + 40 : -20]

@@ -4,8 +4,9 @@ import io
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,10 @@ class Keyboard(io.TextIOWrapper):
     """What a person types."""
 
     def __init__(self, typed: bytes) -> None:
-        super().__init__(io.BytesIO(typed), encoding="utf-8")
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this
+        file.write(typed)
+        file.seek(0)
+        super().__init__(file, encoding="utf-8")
         self.is_person = True
 
     def isatty(self) -> bool:
@@ -51,11 +55,11 @@ class Cli:
         """Run a command; it has to end with `code`, unless that is None."""
         self.monkeypatch.chdir(self.path)
         self.capsys.readouterr()
-        with self.monkeypatch.context() as patch:
+        with self.monkeypatch.context() as patch, ExitStack() as stack:
             if stdin is not None:
                 stream = Keyboard(stdin) if isinstance(stdin, bytes) else stdin
                 stream.is_person = stream is stdin
-                patch.setattr(sys, "stdin", stream)
+                patch.setattr(sys, "stdin", stack.enter_context(stream))
             got = main(list(argv))
         self.monkeypatch.chdir(self.path)
         answer = Answer(got, *self.capsys.readouterr())

@@ -11,7 +11,7 @@ from ralph.cli.command import command, flag, option
 from ralph.cli.options import YES, settings_of
 from ralph.cli.output import TerminalStyle
 from ralph.cli.project_access import open_project, project_with_store
-from ralph.cli.prompts import can_ask, confirm, says_yes
+from ralph.cli.prompts import can_ask, confirm, says_yes, typed_line
 from ralph.config.project import ADDRESS
 from ralph.config.store_address import save_address, shown_address
 from ralph.core.errors import CannotWrite, Missing, RalphError, UsageError
@@ -200,7 +200,7 @@ def _choose_agent(project: Project, *, asks: bool) -> str:
     if not asks or len(usable) < 2 or project.config.agent.name != "auto":
         return ""
     print(f"Which agent does the work? {' or '.join(usable)} [{usable[0]}] ", end="", flush=True)
-    said = sys.stdin.readline().strip().lower()
+    said = typed_line().strip().lower()
     return said if said in usable else usable[0]
 
 

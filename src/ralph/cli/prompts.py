@@ -1,5 +1,6 @@
 """Questions to the person at the terminal, and sessions with them."""
 
+import select
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 BY_SIGNAL = (129, 130, 143)
 """Exit codes of programs that a person has ended."""
+SIGNAL_CHECK_S = 0.1
 
 
 def can_ask() -> bool:
@@ -48,9 +50,17 @@ def confirm(args: Namespace, question: str, *, default: bool = False) -> None:
 def says_yes(question: str, *, default: bool = False, to: TextIO | None = None) -> bool:
     """Ask a question; Enter is the default, the end of the input is no."""
     print(question, end="", file=to, flush=True)
-    line = sys.stdin.readline()
+    line = typed_line()
     answer = line.strip().lower()
     return answer in ("y", "yes") or (default and bool(line) and not answer)
+
+
+def typed_line() -> str:
+    """A line from the terminal. Without the wait, a signal that comes right before the read would
+    have no effect until the next line."""
+    while not select.select([sys.stdin], [], [], SIGNAL_CHECK_S)[0]:
+        pass
+    return sys.stdin.readline()
 
 
 def read_request(args: Namespace, environ: Mapping[str, str]) -> str:
@@ -77,7 +87,7 @@ def ask_for_request() -> str:
     print("What do you want to build? An empty line ends it; Ctrl-C cancels.", flush=True)
     lines: list[str] = []
     try:
-        while (line := sys.stdin.readline()).strip():
+        while (line := typed_line()).strip():
             lines.append(line)
     except KeyboardInterrupt:
         lines = []

@@ -129,7 +129,7 @@ def test_abort_stops_the_team(project: Project) -> None:
 
 def test_a_persons_edits_stay_and_their_checkout_follows_later(project: Project) -> None:
     stage = Stage(project)
-    project.agent(stage.agent(WRITES), sandbox='mode = "off"')
+    project.agent(stage.agent(f"{WRITES}; echo more >> README.md"), sandbox='mode = "off"')
     task = project.add("a")
     run = project.start("run", "--json", "--workers", "2")
     stage.enter()
